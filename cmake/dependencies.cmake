@@ -1,0 +1,11 @@
+# What each library is for stands in docs/architecture.md; the Debian packages are listed in packages.txt.
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(dnnl REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+if(LIMPID_TESTS)
+  find_package(GTest REQUIRED)
+endif()

@@ -1,0 +1,21 @@
+#pragma once
+// One pool of threads for the whole program: OpenMP's, which oneDNN uses too, so that threads never fight.
+
+#include <cstdint>
+#include <functional>
+
+namespace limpid {
+
+// Threads that parallel_for uses when called from this thread; 0 asks for one per core.
+void set_threads(int count);
+int threads();
+
+// Calls body(i) for i in [0, count), handing out one i at a time; runs in place when already inside a parallel_for.
+// An exception thrown by body is rethrown here after the others have finished.
+void parallel_for(int64_t count, const std::function<void(int64_t)>& body);
+
+// Calls body(begin, end) on ranges of at most `grain` that cover [0, count). The ranges do not depend on the number of
+// threads, so a reduction kept per range gives the same bits with any number of them.
+void parallel_ranges(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body);
+
+}  // namespace limpid

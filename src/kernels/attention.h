@@ -1,0 +1,75 @@
+#pragma once
+// Scaled dot-product attention over ragged batches ("Attention Is All You Need", equation 1), many heads, grouped keys.
+//
+//   pattern = softmax(mask(scale·Q·Kᵀ));  z = drop(pattern)·V
+//
+// A job is one sequence: its queries, and the keys and values they may look at, wherever those lie (in a batch, in an
+// encoder's output, in a cache). Query i of n sees key j of m where j ≤ i + (m - n) if causal: the last query sees all.
+// Head h reads columns [h·D, (h+1)·D) of q, z and columns of head h·kv_heads/heads of k, v.
+//
+// Letters: N queries and M keys of one sequence, H heads, D head size.
+
+#include <vector>
+
+#include "kernels/dropout.h"
+#include "tensor/matrix.h"
+
+namespace limpid {
+
+struct AttentionShape {
+  int64_t heads = 1;
+  int64_t kv_heads = 1;   // divides heads
+  int64_t head_size = 0;  // D
+  real scale = 1;         // usually 1/√D
+  bool causal = false;
+};
+
+namespace kernels {
+
+struct AttentionJob {
+  ConstMatrix q;  // (N, H·D)
+  ConstMatrix k;  // (M, kv_heads·D)
+  ConstMatrix v;  // (M, kv_heads·D)
+  Matrix z;       // (N, H·D)
+};
+
+// The fast kernel: scores live only in a block of rows at a time. log_sums, where given, receives the logarithm of the
+// soft-max's denominator, H·N numbers a job (head by head), the jobs one after another: what backward needs.
+// Dropout falls on the pattern; the index of (head h, query i, key j) of a job is start + (h·N + i)·M + j, where start counts
+// the H·N·M pairs of the jobs before it.
+void attention_forward(const AttentionShape& shape, const Dropout& dropout, const std::vector<AttentionJob>& jobs,
+                       real* log_sums);
+
+struct AttentionGradients {
+  ConstMatrix dz;       // (N, H·D)
+  Matrix dq, dk, dv;    // as q, k, v; added to what stands there
+};
+
+// Recomputes the pattern from q, k and log_sums. gradients[i] belongs to jobs[i]; jobs' dk, dv never overlap.
+void attention_backward(const AttentionShape& shape, const Dropout& dropout, const std::vector<AttentionJob>& jobs,
+                        const real* log_sums, const std::vector<AttentionGradients>& gradients);
+
+// The same in four steps that keep every number, for taps. Pairs: for each job H·N·M numbers laid out (H, N, M), the jobs
+// one after another. Every backward adds to the gradients it writes.
+
+int64_t pair_count(const AttentionShape& shape, const std::vector<AttentionJob>& jobs);
+
+// scores = scale·Q·Kᵀ
+void attention_scores_forward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, real* scores);
+void attention_scores_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* dscores,
+                               const std::vector<AttentionGradients>& gradients);
+// masked = scores, but -∞ where causal attention forbids to look; backward: dscores += dmasked where it does not
+void attention_mask_forward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* scores, real* masked);
+void attention_mask_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* dmasked, real* dscores);
+// pattern = soft-max of each row of masked over its M keys
+void attention_softmax_forward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* masked, real* pattern);
+void attention_softmax_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* pattern,
+                                const real* dpattern, real* dmasked);
+// z = drop(pattern)·V
+void attention_values_forward(const AttentionShape& shape, const Dropout& dropout, const std::vector<AttentionJob>& jobs,
+                              const real* pattern);
+void attention_values_backward(const AttentionShape& shape, const Dropout& dropout, const std::vector<AttentionJob>& jobs,
+                               const real* pattern, real* dpattern, const std::vector<AttentionGradients>& gradients);
+
+}  // namespace kernels
+}  // namespace limpid
