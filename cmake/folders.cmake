@@ -7,7 +7,7 @@ target_link_libraries(limpid_options INTERFACE fmt::fmt nlohmann_json::nlohmann_
 target_compile_definitions(limpid_options INTERFACE $<$<BOOL:${LIMPID_F64}>:LIMPID_F64>)
 
 add_library(limpid_warnings INTERFACE)
-target_compile_options(limpid_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+target_compile_options(limpid_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers
   $<$<BOOL:${LIMPID_STRICT}>:-Werror>)
 if(LIMPID_SANITIZE)
   target_compile_options(limpid_options INTERFACE -fsanitize=${LIMPID_SANITIZE} -fno-omit-frame-pointer)
@@ -25,6 +25,7 @@ function(limpid_folders)
     if(sources)
       add_library(${library} STATIC ${sources})
       target_link_libraries(${library} PUBLIC limpid_options ${before} PRIVATE $<BUILD_INTERFACE:limpid_warnings>)
+      target_compile_definitions(${library} PRIVATE LIMPID_VERSION="${PROJECT_VERSION}")
       list(PREPEND before ${library})
     endif()
     if(LIMPID_TESTS AND tests)

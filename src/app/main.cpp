@@ -1,1 +1,62 @@
-int main() { return 0; }
+// limpid VERB …: finds the command and reports what goes wrong.
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <string_view>
+#include <vector>
+
+#include "app/command.h"
+#include "app/version.h"
+#include "base/error.h"
+#include "base/nearest.h"
+
+namespace limpid {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"verify", "compare all numbers of a model with reference cases computed elsewhere", run_verify},
+    {"params", "count a model's parameters by part", run_params},
+    {"bench", "measure speed and memory", run_bench},
+};
+
+void print_help() {
+  fmt::print("Limpid: Transformers you can see through.\n\nUsage: limpid VERB [options]\n\n");
+  for (const Command& command : kCommands) fmt::print("  {:10} {}\n", command.name, command.summary);
+  fmt::print("\n  --version  version, build and instruction set in use\n\nlimpid VERB --help says more.\n");
+}
+
+int dispatch(int argc, char** argv) {
+  const std::string_view verb = argc > 1 ? argv[1] : "--help";
+  if (verb == "--help" || verb == "-h" || verb == "help") {
+    print_help();
+    return argc > 1 ? 0 : 2;
+  }
+  if (verb == "--version") {
+    fmt::print("{}\n", version_text());
+    return 0;
+  }
+  std::vector<std::string_view> names;
+  for (const Command& command : kCommands) {
+    if (verb == command.name) return command.run(argc - 1, argv + 1);
+    names.emplace_back(command.name);
+  }
+  fmt::print(stderr, "limpid: no verb \"{}\"; did you mean \"{}\"? limpid --help lists all.\n", verb, nearest(verb, names));
+  return 2;
+}
+
+}  // namespace
+}  // namespace limpid
+
+int main(int argc, char** argv) {
+  try {
+    return limpid::dispatch(argc, argv);
+  } catch (const limpid::Error& error) {
+    fmt::print(stderr, "limpid: {}\n", error.what());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "limpid: out of memory\n");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "limpid: unexpected failure: {}\n", error.what());
+  }
+  return 1;
+}

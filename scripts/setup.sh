@@ -1,0 +1,158 @@
+# Sourced by ./limpid and ./test: installs what is missing and builds a preset of CMakePresets.json.
+# What it says goes to stderr. It needs no HOME, no terminal and no stdin.
+
+root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+
+say() { printf '%s\n' "$*" >&2; }
+
+# One line that is overwritten on a terminal; plain lines elsewhere.
+if [[ -t 2 && ${TERM:-dumb} != dumb ]]; then in_place=yes; else in_place=; fi
+status() { if [[ $in_place ]]; then printf '\r\033[K%s' "$*" >&2; else say "$*"; fi; }
+clear_status() { [[ ! $in_place ]] || printf '\r\033[K' >&2; }
+
+# ---- packages
+
+# exists_in FILE FOLDERS: FOLDERS is a list like $PATH.
+exists_in() {
+  local file=$1 folder folders
+  IFS=: read -r -a folders <<<"$2"
+  for folder in "${folders[@]}"; do
+    [[ -z $folder || ! -e $folder/$file ]] || return 0
+  done
+  return 1
+}
+
+# below SUFFIX: every folder of CMAKE_PREFIX_PATH with the suffix, as a list like $PATH.
+below() { [[ -z ${CMAKE_PREFIX_PATH:-} ]] || printf '%s' "${CMAKE_PREFIX_PATH//:/"/$1":}/$1"; }
+
+# has PROBE: whether the command, header or library is here.
+has() {
+  local name=${1#*:} triplet=$HOSTTYPE-linux-gnu
+  case $1 in
+    cmd:*) command -v "$name" >/dev/null ;;
+    header:*) exists_in "$name" "/usr/include:/usr/include/$triplet:/usr/local/include:${CPATH:-}:$(below include)" ;;
+    lib:*) exists_in "$name" "/usr/lib/$triplet:/usr/lib:/usr/lib64:/usr/local/lib:${LIBRARY_PATH:-}:$(below lib)" ;;
+    *) say "packages.txt: probe '$1' is not cmd:, header: or lib:"; exit 1 ;;
+  esac
+}
+
+# missing_packages GROUP...: the packages of these groups whose probes find nothing, each once.
+missing_packages() {
+  local probe package group= found=" "
+  while IFS=$'\t' read -r probe package; do
+    case $probe in
+      '' | '#'*) ;;
+      '['*']') group=${probe:1:-1} ;;
+      *)
+        [[ " $* " == *" $group "* && $found != *" $package "* ]] || continue
+        has "$probe" || { printf '%s\n' "$package"; found+="$package "; }
+        ;;
+    esac
+  done <"$root/packages.txt"
+}
+
+# install_packages GROUP...: installs what is missing as root, else says what to install.
+install_packages() {
+  local packages log
+  packages=($(missing_packages "$@"))
+  ((${#packages[@]})) || return 0
+  if ! command -v apt-get >/dev/null; then
+    say "Limpid needs what Debian calls: ${packages[*]}"
+    exit 1
+  fi
+  if ((EUID != 0)); then
+    say "Limpid needs packages that are not installed. Please run:"
+    say "sudo apt-get install ${packages[*]}"
+    exit 1
+  fi
+  status "Installing ${packages[*]}"
+  log=$root/build/apt.log
+  # A package list that cannot be refreshed is no reason to stop: what is needed may still be found.
+  apt-get -q update </dev/null >"$log" 2>&1 || true
+  if ! DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends \
+    "${packages[@]}" </dev/null >>"$log" 2>&1; then
+    clear_status
+    cat "$log" >&2
+    say "Could not install ${packages[*]}"
+    exit 1
+  fi
+  clear_status
+}
+
+# ---- building
+
+# lock: until this shell ends, no other ./limpid or ./test installs or builds in this tree.
+lock() {
+  mkdir -p "$root/build"
+  local file
+  exec {file}>"$root/build/.lock"
+  flock -n "$file" && return
+  say "Waiting for another build in $root"
+  flock "$file"
+}
+
+# configure PRESET: runs CMake if this preset is new, has changed, moved here from elsewhere, or can now build the tests.
+configure() {
+  local preset=$1 folder=$root/build/$1 tests=ON state fresh= log
+  [[ -z $(missing_packages test) ]] || tests=OFF
+  state="$root tests=$tests"
+  if [[ -f $folder/build.ninja && $folder/.configured -nt $root/CMakePresets.json ]]; then
+    [[ $(<"$folder/.configured") != "$state" ]] || return 0
+    [[ $(<"$folder/.configured") == "$root "* ]] || fresh=--fresh
+  fi
+  status "Configuring Limpid ($preset)"
+  mkdir -p "$folder"
+  log=$folder/configure.log
+  if ! (cd "$root" && cmake $fresh --preset "$preset" -DLIMPID_TESTS=$tests) </dev/null >"$log" 2>&1; then
+    clear_status
+    cat "$log" >&2
+    return 1
+  fi
+  clear_status
+  printf '%s\n' "$state" >"$folder/.configured"
+}
+
+# time_left SECONDS: in words.
+time_left() { if (($1 < 100)); then printf 'about %d s left' "$1"; else printf 'about %d min left' $((($1 + 30) / 60)); fi; }
+
+# show_progress PRESET: reads ninja's output. Lines "@done/total@ what" become a percentage with the time left; what a
+# compiler says is passed on to stdout without the command that made it say so.
+show_progress() {
+  trap '' INT  # after Ctrl-C ninja still cleans up, and must be heard
+  local line done total percent shown=-1 skip= begin=$EPOCHSECONDS elapsed text
+  [[ ! $in_place ]] || status "Building Limpid ($1)"
+  while IFS= read -r line; do
+    if [[ $line =~ ^@([0-9]+)/([0-9]+)@ ]]; then
+      [[ $line != *'@ Re-'* ]] || continue  # ninja looking for new files or running CMake again
+      done=${BASH_REMATCH[1]} total=${BASH_REMATCH[2]}
+      percent=$((100 * done / total))
+      [[ $in_place ]] || percent=$((percent / 25 * 25))
+      ((percent != shown)) || continue
+      shown=$percent
+      elapsed=$((EPOCHSECONDS - begin))
+      text="Building Limpid ($1): $percent %"
+      ((elapsed < 3 || done == 0 || percent == 100)) || text+=", $(time_left $((elapsed * (total - done) / done)))"
+      status "$text"
+    elif [[ $skip ]]; then
+      skip=
+    elif [[ $line == FAILED:* ]]; then
+      skip=yes
+    elif [[ $line == 'ninja: error'* || $line != @(ninja:|-- )* ]]; then
+      printf '%s\n' "$line"
+    fi
+  done
+  clear_status
+}
+
+# build PRESET TARGET: brings the target up to date; if that fails, shows what the compiler said.
+build() {
+  trap 'clear_status; exit 130' INT
+  local folder=$root/build/$1 log=$root/build/$1/build.log jobs=()
+  configure "$1" || return 1
+  [[ -z ${CMAKE_BUILD_PARALLEL_LEVEL:-} ]] || jobs=(-j "$CMAKE_BUILD_PARALLEL_LEVEL")
+  if ! NINJA_STATUS='@%f/%t@ ' ninja -C "$folder" "${jobs[@]}" "$2" </dev/null 2>&1 | show_progress "$1" >"$log"; then
+    cat "$log" >&2
+    say "Limpid did not build ($1)"
+    return 1
+  fi
+}

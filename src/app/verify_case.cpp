@@ -1,0 +1,176 @@
+#include "app/verify_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "formats/json.h"
+#include "formats/model_folder.h"
+#include "training/optimizer.h"
+
+namespace limpid {
+namespace {
+
+using Rows = std::vector<std::vector<int32_t>>;
+
+struct Case {
+  SafetensorsFile expected;
+  std::unique_ptr<Model> model;
+  std::unique_ptr<Parameters> parameters;
+  Batch batch;
+};
+
+Batch read_batch(const std::filesystem::path& path, const Config& config) {
+  const nlohmann::json json = read_json(path);
+  auto rows = [&](const char* name) {
+    check(json.contains(name), "[verify] {}: no \"{}\"", path.string(), name);
+    try {
+      return json.at(name).get<Rows>();
+    } catch (const nlohmann::json::exception&) {
+      fail("[verify] {}: \"{}\" is not a list of lists of token ids", path.string(), name);
+    }
+  };
+  switch (config.family) {
+    case Family::seq2seq:
+    case Family::rnn_seq2seq:
+      check(config.decoder_start_token.has_value(), "[verify] the config has no decoder_start_token_id");
+      return Batch::pairs(rows("source"), rows("target"), static_cast<int32_t>(*config.decoder_start_token));
+    case Family::language_model: return Batch::next_tokens(rows("tokens"));
+    case Family::encoder: return Batch::masked(rows("tokens"), rows("labels"));
+  }
+  fail("[verify] unknown family");
+}
+
+Case open_case(const std::filesystem::path& folder) {
+  Case c{SafetensorsFile(folder / "expected.safetensors"), nullptr, nullptr, {}};
+  const Config config = load_config((folder / "config.json").string());
+  c.model = make_model(config);
+  c.parameters = std::make_unique<Parameters>([&](const WeightVisitor& visitor) { c.model->visit_parameters(visitor); });
+  read_weights(SafetensorsFolder(folder), *c.parameters);
+  c.batch = read_batch(folder / "batch.json", config);
+  return c;
+}
+
+std::vector<real> numbers_of(const SafetensorsEntry& entry) {
+  std::vector<real> numbers(entry.count());
+  read_reals(entry, numbers.data());
+  return numbers;
+}
+
+double largest(const std::vector<real>& numbers) {
+  double most = 0;
+  for (real x : numbers) most = std::max(most, std::abs(static_cast<double>(x)));
+  return most;
+}
+
+// NaN where the shapes differ or a number is NaN, so that it never passes for small.
+double largest_difference(const std::vector<real>& got, const std::vector<real>& expected) {
+  if (got.size() != expected.size()) return std::nan("");
+  double most = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    const double difference = std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
+    if (!(difference <= most)) most = difference;
+  }
+  return most;
+}
+
+double relative_error(const std::vector<real>& got, const std::vector<real>& expected) {
+  return largest_difference(got, expected) / largest(expected);
+}
+
+void append(std::vector<real>& numbers, ConstMatrix rows) {
+  for (int64_t i = 0; i < rows.rows; ++i) numbers.insert(numbers.end(), rows.row(i), rows.row(i) + rows.cols);
+}
+
+// What a tap shows of the batch's first sequence.
+void append_first_sequence(std::vector<real>& numbers, const Tap& tap) {
+  int64_t place = 0;
+  if (tap.layout.order) {  // recurrent: one row a step, until the sequence ends
+    const auto& order = *tap.layout.order;
+    place = std::find(order.begin(), order.end(), 0) - order.begin();
+    if (place >= tap.layout.rows->count()) return;
+  }
+  if (!tap.layout.keys) return append(numbers, tap.sequence(place));
+  for (int64_t head = 0; head < tap.layout.heads; ++head) append(numbers, tap.pairs(place, head));
+}
+
+void verify_values(const Case& c, CaseReport& report) {
+  Run run({});
+  std::vector<real> logits;
+  append(logits, std::as_const(*c.model).logits(run, c.batch).values());
+  report.logits.note(relative_error(logits, numbers_of(c.expected.get("logits"))), "logits");
+
+  std::map<std::string, std::vector<real>> seen;
+  FunctionProbe probe;
+  for (const SafetensorsEntry& entry : c.expected.entries())
+    if (entry.name.starts_with("act."))
+      probe.on(entry.name.substr(4), [&](const Tap& tap) { append_first_sequence(seen["act." + tap.name], tap); });
+  Run watched({.probe = &probe});
+  c.model->forward(watched, c.batch);
+  for (const SafetensorsEntry& entry : c.expected.entries())
+    if (entry.name.starts_with("act.")) report.activations.note(relative_error(seen[entry.name], numbers_of(entry)), entry.name);
+}
+
+double backward(const Case& c, const Arena& arena, Gradients& gradients) {
+  gradients.clear();
+  Tape tape(arena, &gradients);
+  Run run({.arena = arena, .tape = &tape});
+  const Loss loss = c.model->loss(run, c.batch, {.smoothing = static_cast<real>(0.1)});
+  tape.backward();
+  gradients.finish();
+  return loss.mean();
+}
+
+void verify_gradients(const Case& c, Gradients& gradients, CaseReport& report) {
+  double most = 0;
+  for (const Weight& weight : c.parameters->weights()) most = std::max(most, largest(numbers_of(c.expected.get("grad." + weight.name))));
+  for (const Weight& weight : c.parameters->weights()) {
+    const std::vector<real> expected = numbers_of(c.expected.get("grad." + weight.name));
+    std::vector<real> got;
+    append(got, gradients.of(weight));
+    report.gradients.note(largest_difference(got, expected) / std::max(largest(expected), 1e-3 * most), weight.name);
+  }
+}
+
+}  // namespace
+
+void LargestError::note(double candidate, const std::string& name) {
+  ++compared;
+  if (!(candidate <= error)) {
+    error = candidate;
+    where = name;
+  }
+}
+
+bool CaseReport::passed(const Tolerances& tolerances) const {
+  auto within = [](const LargestError& e, double tolerance) { return e.error <= tolerance; };
+  return logits.compared > 0 && gradients.compared > 0 && adam.compared > 0 && within(logits, tolerances.values) &&
+         within(loss, tolerances.values) && within(activations, tolerances.values) && within(gradients, tolerances.gradients) &&
+         within(adam, tolerances.values);
+}
+
+CaseReport verify_case(const std::filesystem::path& folder) {
+  Case c = open_case(folder);
+  CaseReport report;
+  report.name = std::filesystem::absolute(folder).lexically_normal().filename().string();
+  if (report.name.empty()) report.name = std::filesystem::absolute(folder).lexically_normal().parent_path().filename().string();
+  for (const Weight& weight : c.parameters->weights()) report.parameters += weight.size();
+  verify_values(c, report);
+
+  const Arena arena;
+  Gradients gradients(*c.parameters);
+  Optimizer optimizer(*c.parameters, {.beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9});
+  const std::vector<real> losses = numbers_of(c.expected.get("losses"));
+  for (size_t i = 0; i < losses.size(); ++i) {
+    const double loss = backward(c, arena, gradients);
+    if (i == 0) {
+      report.loss.note(relative_error({static_cast<real>(loss)}, numbers_of(c.expected.get("loss"))), "loss");
+      verify_gradients(c, gradients, report);
+    }
+    report.adam.note(relative_error({static_cast<real>(loss)}, {losses[i]}), "step " + std::to_string(i));
+    optimizer.step(*c.parameters, gradients, 1e-3);
+  }
+  return report;
+}
+
+}  // namespace limpid

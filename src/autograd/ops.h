@@ -1,0 +1,100 @@
+#pragma once
+// Operations: each computes a value by a kernel and, where a tape records, remembers how to go back by the kernel's twin.
+// Layers are written with these; a backward pass is never written elsewhere.
+
+#include <functional>
+#include <span>
+
+#include "autograd/run.h"
+#include "kernels/activation.h"
+#include "kernels/attention.h"
+
+namespace limpid {
+
+// ---- products
+enum class WeightLayout { out_in, in_out };  // how a matrix lies in memory: in_out is GPT-2's
+
+// y = x·Wᵀ + b. Several weights give their outputs side by side; where they lie side by side in memory, one product serves
+// all. No biases, or one a weight.
+Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights, std::span<const Weight* const> biases,
+              WeightLayout layout = WeightLayout::out_in);
+
+// ---- element by element
+// residual + drop(x); an empty residual stands for zero. Overwrites x where nobody else holds it.
+Tensor dropout_add(Run& run, const Tensor& residual, Tensor x, double rate);
+Tensor add(Run& run, const Tensor& a, const Tensor& b);
+Tensor scale(Run& run, const Tensor& x, real factor);
+Tensor multiply(Run& run, const Tensor& a, const Tensor& b);  // element by element
+// drop(f(x)). Overwrites x where nobody else holds it and backward can do without it.
+Tensor activation(Run& run, Tensor x, Activation f, double dropout_rate = 0);
+// drop(f(gate)·up)
+Tensor gated_activation(Run& run, const Tensor& gate, const Tensor& up, Activation f, double dropout_rate = 0);
+
+// ---- normalisation
+enum class NormKind { layer, rms, batch };
+// The bias may be null.
+Tensor layer_norm(Run& run, const Tensor& x, const Weight& gain, const Weight* bias, real eps);
+Tensor rms_norm(Run& run, const Tensor& x, const Weight& gain, real eps);
+// The same two with the scale (the divisor √(variance + eps), one number a row) as a value of its own, for taps.
+Tensor norm_scale(Run& run, const Tensor& x, NormKind kind, real eps);
+Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const Weight& gain, const Weight* bias);
+struct BatchStatistics {
+  const Weight *mean, *variance;  // running ones, used when not training
+};
+Tensor batch_norm(Run& run, const Tensor& x, const Weight& gain, const Weight& bias, const BatchStatistics& running, real eps);
+
+// ---- rows
+// factor·table[ids]
+Tensor embedding(Run& run, const Weight& table, std::span<const int32_t> ids, real factor = 1);
+// x[rows]: a choice or another order of tokens
+Tensor select_rows(Run& run, const Tensor& x, std::span<const int32_t> rows);
+Tensor concatenate_rows(Run& run, std::span<const Tensor> parts);
+Tensor concatenate_columns(Run& run, std::span<const Tensor> parts);
+// Rotary positions, one a token; x is (tokens, heads·head_size)
+Tensor rotary(Run& run, const Tensor& x, std::span<const int32_t> positions, int64_t head_size, real theta);
+// A value that no gradient flows into: numbers put in by hand.
+Tensor constant(Run& run, ConstMatrix numbers);
+
+// ---- attention
+// Who looks at whom: sequence i of the queries at sequence i of the keys.
+struct AttentionBatch {
+  AttentionShape shape;
+  Sequences queries, keys;
+  const std::vector<KeyValueCache::Entry>* cache = nullptr;  // where keys and values lie instead of in k and v
+};
+// z (query tokens, heads·head_size). Dropout falls on the pattern.
+Tensor attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch, double dropout_rate);
+// The same in steps, for taps. Values of pairs are one row of numbers; see kernels/attention.h for their order.
+Tensor attention_scores(Run& run, const Tensor& q, const Tensor& k, const AttentionBatch& batch);
+Tensor attention_mask(Run& run, const Tensor& scores, const AttentionBatch& batch);
+Tensor attention_softmax(Run& run, const Tensor& masked, const AttentionBatch& batch);
+Tensor attention_values(Run& run, const Tensor& pattern, const Tensor& v, const AttentionBatch& batch, double dropout_rate);
+// Scores of additive attention: v·tanh(query + key)
+Tensor additive_scores(Run& run, const Tensor& query, const Tensor& key, const Weight& v, const Sequences& queries,
+                       const Sequences& keys);
+
+// ---- recurrent cells (kernels/recurrent.h)
+Tensor gru_gates(Run& run, const Tensor& gx, const Tensor& gh);
+Tensor gru_state(Run& run, const Tensor& gates, const Tensor& h);
+Tensor lstm_gates(Run& run, const Tensor& gx, const Tensor& gh);
+Tensor lstm_cell(Run& run, const Tensor& gates, const Tensor& c);
+Tensor lstm_state(Run& run, const Tensor& gates, const Tensor& c);
+
+// ---- loss
+struct Loss {
+  double sum = 0;      // of the losses of the scored tokens, in nats
+  int64_t tokens = 0;  // scored
+  double mean() const { return sum / static_cast<double>(tokens); }
+};
+struct LossOptions {
+  real smoothing = 0;
+  double tokens = 0;  // what the gradient of the sum is divided by; 0: the labels given here (their mean)
+};
+// Cross entropy of x·Wᵀ + b against the labels, rows at a time: the logits of all tokens never stand in memory at once.
+// Where a tape records, it also starts the backward pass.
+Loss cross_entropy(Run& run, const Tensor& x, const Weight& weight, const Weight* bias, std::span<const int32_t> labels,
+                   const LossOptions& options);
+// The same from logits.
+Loss cross_entropy(Run& run, const Tensor& logits, std::span<const int32_t> labels, const LossOptions& options);
+
+}  // namespace limpid

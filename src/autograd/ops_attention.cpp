@@ -1,0 +1,198 @@
+// Attention: the fast kernel, and the same in steps that keep every number for taps.
+
+#include "autograd/ops.h"
+#include "kernels/additive_attention.h"
+
+namespace limpid {
+namespace {
+
+using kernels::AttentionGradients;
+using kernels::AttentionJob;
+
+ConstMatrix rows_of(const Tensor& value, const Sequences& sequences, int64_t i) {
+  return value.empty() ? ConstMatrix{} : value.values().rows_from(sequences.begin(i), sequences.length(i));
+}
+Matrix rows_of(Matrix value, const Sequences& sequences, int64_t i) {
+  return value.data ? value.rows_from(sequences.begin(i), sequences.length(i)) : Matrix{};
+}
+
+// One job a sequence. Values that a step does not need may be empty; shapes still say how many queries and keys there are.
+std::vector<AttentionJob> make_jobs(const AttentionBatch& batch, const Tensor& q, const Tensor& k, const Tensor& v, Matrix z) {
+  std::vector<AttentionJob> jobs(batch.queries.count());
+  const int64_t q_cols = batch.shape.heads * batch.shape.head_size, kv_cols = batch.shape.kv_heads * batch.shape.head_size;
+  for (int64_t i = 0; i < batch.queries.count(); ++i) {
+    AttentionJob& job = jobs[i];
+    job.q = q.empty() ? ConstMatrix{nullptr, batch.queries.length(i), q_cols} : rows_of(q, batch.queries, i);
+    job.z = rows_of(z, batch.queries, i);
+    if (batch.cache) {
+      job.k = (*batch.cache)[i].keys.view();
+      job.v = (*batch.cache)[i].values.view();
+    } else {
+      job.k = k.empty() ? ConstMatrix{nullptr, batch.keys.length(i), kv_cols} : rows_of(k, batch.keys, i);
+      job.v = v.empty() ? ConstMatrix{nullptr, batch.keys.length(i), kv_cols} : rows_of(v, batch.keys, i);
+    }
+  }
+  return jobs;
+}
+
+// Somewhere to add the gradient of an input: its own place, or one that is thrown away.
+class Target {
+ public:
+  Target(Tape& tape, const Tensor& input) {
+    if (input.needs_gradient()) {
+      view_ = tape.target_to_add(input);
+    } else if (!input.empty()) {
+      unused_ = Tensor(tape.arena(), input.rows(), input.cols());
+      view_ = unused_.values();
+      for (int64_t i = 0; i < view_.rows; ++i) std::fill_n(view_.row(i), view_.cols, real{0});
+    }
+  }
+  Matrix view() const { return view_; }
+
+ private:
+  Tensor unused_;
+  Matrix view_;
+};
+
+std::vector<AttentionGradients> make_gradients(const AttentionBatch& batch, ConstMatrix dz, Matrix dq, Matrix dk, Matrix dv) {
+  std::vector<AttentionGradients> gradients(batch.queries.count());
+  for (int64_t i = 0; i < batch.queries.count(); ++i) {
+    if (dz.data) gradients[i].dz = dz.rows_from(batch.queries.begin(i), batch.queries.length(i));
+    gradients[i].dq = rows_of(dq, batch.queries, i);
+    gradients[i].dk = rows_of(dk, batch.keys, i);
+    gradients[i].dv = rows_of(dv, batch.keys, i);
+  }
+  return gradients;
+}
+
+int64_t count_pairs(const AttentionBatch& batch) {
+  int64_t pairs = 0;
+  for (int64_t i = 0; i < batch.queries.count(); ++i) pairs += batch.queries.length(i) * batch.keys.length(i);
+  return pairs * batch.shape.heads;
+}
+
+// A step from pairs to pairs.
+Tensor pair_step(Run& run, const Tensor& input, const AttentionBatch& batch,
+                 void (*forward)(const AttentionShape&, const std::vector<AttentionJob>&, const real*, real*),
+                 std::function<void(const std::vector<AttentionJob>&, const Tensor& y, const real* dy, real* dx)> backward) {
+  const bool records = run.records({&input});
+  Tensor y = run.make(1, input.cols(), records);
+  forward(batch.shape, make_jobs(batch, {}, {}, {}, {}), input.values().data, y.values().data);
+  if (records) {
+    run.tape()->record([input = input.gradient_only(), y, batch, backward = std::move(backward)](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      backward(make_jobs(batch, {}, {}, {}, {}), y, dy.data, tape.target_to_add(input).data);
+    });
+  }
+  return y;
+}
+
+Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch, double rate) {
+  const Dropout dropout = run.dropout(rate);
+  const bool records = run.records({&q, &k, &v});
+  Tensor z = run.make(q.rows(), q.cols(), records);
+  Tensor log_sums;
+  if (records) log_sums = Tensor(run.arena(), 1, batch.shape.heads * q.rows());
+  kernels::attention_forward(batch.shape, dropout, make_jobs(batch, q, k, v, z.values()),
+                             records ? log_sums.values().data : nullptr);
+  if (records) {
+    run.tape()->record([q, k, v, z = z.gradient_only(), log_sums, batch, dropout](Tape& tape) {
+      const ConstMatrix dz = tape.reached(z);
+      if (dz.rows == 0) return;
+      const Target dq(tape, q), dk(tape, k), dv(tape, v);
+      kernels::attention_backward(batch.shape, dropout, make_jobs(batch, q, k, v, {}), log_sums.values().data,
+                                  make_gradients(batch, dz, dq.view(), dk.view(), dv.view()));
+    });
+  }
+  return z;
+}
+
+}  // namespace
+
+Tensor attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch, double dropout_rate) {
+  if (!run.watched("scores") && !run.watched("masked") && !run.watched("pattern"))
+    return fast_attention(run, q, k, v, batch, dropout_rate);
+  const TapLayout pairs{&batch.queries, &batch.keys, batch.shape.heads};
+  const Tensor scores = run.tap("scores", attention_scores(run, q, k, batch), pairs);
+  const Tensor masked = run.tap("masked", attention_mask(run, scores, batch), pairs);
+  const Tensor pattern = run.tap("pattern", attention_softmax(run, masked, batch), pairs);
+  return attention_values(run, pattern, v, batch, dropout_rate);
+}
+
+Tensor attention_scores(Run& run, const Tensor& q, const Tensor& k, const AttentionBatch& batch) {
+  const bool records = run.records({&q, &k});
+  Tensor scores = run.make(1, count_pairs(batch), records);
+  kernels::attention_scores_forward(batch.shape, make_jobs(batch, q, k, {}, {}), scores.values().data);
+  if (records) {
+    run.tape()->record([q, k, scores = scores.gradient_only(), batch](Tape& tape) {
+      const ConstMatrix dscores = tape.reached(scores);
+      if (dscores.rows == 0) return;
+      const Target dq(tape, q), dk(tape, k);
+      kernels::attention_scores_backward(batch.shape, make_jobs(batch, q, k, {}, {}), dscores.data,
+                                         make_gradients(batch, {}, dq.view(), dk.view(), {}));
+    });
+  }
+  return scores;
+}
+
+Tensor attention_mask(Run& run, const Tensor& scores, const AttentionBatch& batch) {
+  return pair_step(run, scores, batch, kernels::attention_mask_forward,
+                   [shape = batch.shape](const auto& jobs, const Tensor&, const real* dy, real* dx) {
+                     kernels::attention_mask_backward(shape, jobs, dy, dx);
+                   });
+}
+
+Tensor attention_softmax(Run& run, const Tensor& masked, const AttentionBatch& batch) {
+  return pair_step(run, masked, batch, kernels::attention_softmax_forward,
+                   [shape = batch.shape](const auto& jobs, const Tensor& y, const real* dy, real* dx) {
+                     kernels::attention_softmax_backward(shape, jobs, y.values().data, dy, dx);
+                   });
+}
+
+Tensor attention_values(Run& run, const Tensor& pattern, const Tensor& v, const AttentionBatch& batch, double dropout_rate) {
+  const Dropout dropout = run.dropout(dropout_rate);
+  const bool records = run.records({&pattern, &v});
+  Tensor z = run.make(batch.queries.tokens(), batch.shape.heads * batch.shape.head_size, records);
+  kernels::attention_values_forward(batch.shape, dropout, make_jobs(batch, {}, {}, v, z.values()), pattern.values().data);
+  if (records) {
+    run.tape()->record([pattern, v, z = z.gradient_only(), batch, dropout](Tape& tape) {
+      const ConstMatrix dz = tape.reached(z);
+      if (dz.rows == 0) return;
+      const Target dpattern(tape, pattern), dv(tape, v);
+      kernels::attention_values_backward(batch.shape, dropout, make_jobs(batch, {}, {}, v, {}), pattern.values().data,
+                                         dpattern.view().data, make_gradients(batch, dz, {}, {}, dv.view()));
+    });
+  }
+  return z;
+}
+
+Tensor additive_scores(Run& run, const Tensor& query, const Tensor& key, const Weight& v, const Sequences& queries,
+                       const Sequences& keys) {
+  const bool records = run.records({&query, &key}, {&v});
+  std::vector<kernels::AdditiveJob> jobs;
+  int64_t pairs = 0;
+  for (int64_t i = 0; i < queries.count(); ++i) {
+    jobs.push_back({rows_of(query, queries, i), rows_of(key, keys, i)});
+    pairs += queries.length(i) * keys.length(i);
+  }
+  Tensor scores = run.make(1, pairs, records);
+  kernels::additive_scores_forward(jobs, v.numbers(), scores.values().data);
+  if (records) {
+    run.tape()->record([query, key, scores = scores.gradient_only(), jobs, &v, queries, keys](Tape& tape) {
+      const ConstMatrix dscores = tape.reached(scores);
+      if (dscores.rows == 0) return;
+      const Target dquery(tape, query), dkey(tape, key);
+      std::vector<kernels::AdditiveGradients> gradients;
+      for (int64_t i = 0; i < queries.count(); ++i)
+        gradients.push_back({rows_of(dquery.view(), queries, i), rows_of(dkey.view(), keys, i)});
+      std::vector<real> unused;
+      if (!tape.wants(v)) unused.resize(v.size());
+      real* dv = tape.wants(v) ? tape.gradients().open_to_add(v) : unused.data();
+      kernels::additive_scores_backward(jobs, v.numbers(), dscores.data, gradients, dv);
+    });
+  }
+  return scores;
+}
+
+}  // namespace limpid

@@ -1,0 +1,138 @@
+// Operations on each number by itself.
+
+#include "autograd/ops.h"
+#include "kernels/rows.h"
+
+namespace limpid {
+namespace {
+
+void check_same_shape(const char* what, const Tensor& a, const Tensor& b) {
+  check(a.rows() == b.rows() && a.cols() == b.cols(), "[{}] {}×{} and {}×{}", what, a.rows(), a.cols(), b.rows(), b.cols());
+}
+
+void multiply_into(ConstMatrix a, ConstMatrix b, Matrix y, bool accumulate) {
+  for (int64_t i = 0; i < y.rows; ++i)
+    for (int64_t j = 0; j < y.cols; ++j) y(i, j) = (accumulate ? y(i, j) : 0) + a(i, j) * b(i, j);
+}
+
+}  // namespace
+
+Tensor dropout_add(Run& run, const Tensor& residual, Tensor x, double rate) {
+  if (!residual.empty()) check_same_shape("dropout_add", residual, x);
+  const Dropout dropout = run.dropout(rate);
+  if (residual.empty() && dropout.rate == 0) return x;
+  const bool records = run.records({&residual, &x});
+  const Tensor input = x.gradient_only();
+  Tensor y;
+  if (x.sole_owner()) {
+    y = std::move(x);
+    kernels::dropout_forward(dropout, residual.values(), y.values(), y.values());
+    if (records) y.track_gradient();
+  } else {
+    y = run.make(x.rows(), x.cols(), records);
+    kernels::dropout_forward(dropout, residual.values(), x.values(), y.values());
+  }
+  if (records) {
+    run.tape()->record([residual = residual.gradient_only(), input, y = y.gradient_only(), dropout](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      if (dropout.rate == 0) {
+        tape.pass_on(y, input);
+      } else if (input.needs_gradient()) {
+        const GradientTarget dx = tape.target(input);
+        kernels::dropout_backward(dropout, dy, dx.view, dx.accumulate);
+      }
+      tape.pass_on(y, residual);
+    });
+  }
+  return y;
+}
+
+Tensor add(Run& run, const Tensor& a, const Tensor& b) { return dropout_add(run, a, b, 0); }
+
+Tensor scale(Run& run, const Tensor& x, real factor) {
+  const bool records = run.records({&x});
+  Tensor y = run.make(x.rows(), x.cols(), records);
+  kernels::add_scaled(x.values(), factor, y.values(), false);
+  if (records) {
+    run.tape()->record([x = x.gradient_only(), y = y.gradient_only(), factor](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      const GradientTarget dx = tape.target(x);
+      kernels::add_scaled(dy, factor, dx.view, dx.accumulate);
+    });
+  }
+  return y;
+}
+
+Tensor multiply(Run& run, const Tensor& a, const Tensor& b) {
+  check_same_shape("multiply", a, b);
+  const bool records = run.records({&a, &b});
+  Tensor y = run.make(a.rows(), a.cols(), records);
+  multiply_into(a.values(), b.values(), y.values(), false);
+  if (records) {
+    run.tape()->record([a, b, y = y.gradient_only()](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      for (const auto& [input, other] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+        if (!input->needs_gradient()) continue;
+        const GradientTarget into = tape.target(*input);
+        multiply_into(other->values(), dy, into.view, into.accumulate);
+      }
+    });
+  }
+  return y;
+}
+
+Tensor activation(Run& run, Tensor x, Activation f, double dropout_rate) {
+  const Dropout dropout = run.dropout(dropout_rate);
+  const bool records = run.records({&x});
+  const bool from_output = f == Activation::relu || (f == Activation::tanh && dropout.rate == 0);
+  const Tensor input = x.gradient_only();
+  Tensor y, saved;
+  if (x.sole_owner() && (from_output || !records)) {
+    y = std::move(x);
+    kernels::activation_forward(f, dropout, y.values(), y.values());
+    if (records) y.track_gradient();
+  } else {
+    y = run.make(x.rows(), x.cols(), records);
+    kernels::activation_forward(f, dropout, x.values(), y.values());
+    saved = std::move(x);
+  }
+  if (records) {
+    if (from_output) saved = y;
+    run.tape()->record([input, saved = std::move(saved), y = y.gradient_only(), f, dropout](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      const GradientTarget dx = tape.target_in_place(y, input);
+      kernels::activation_backward(f, dropout, saved.values(), dy, dx.view, dx.accumulate);
+    });
+  }
+  return y;
+}
+
+Tensor gated_activation(Run& run, const Tensor& gate, const Tensor& up, Activation f, double dropout_rate) {
+  check_same_shape("gated_activation", gate, up);
+  const Dropout dropout = run.dropout(dropout_rate);
+  const bool records = run.records({&gate, &up});
+  Tensor y = run.make(gate.rows(), gate.cols(), records);
+  kernels::gated_activation_forward(f, dropout, gate.values(), up.values(), y.values());
+  if (records) {
+    run.tape()->record([gate, up, y = y.gradient_only(), f, dropout](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      Tensor unused;  // a replaced gate or up is a constant: its gradient goes nowhere
+      auto target = [&](const Tensor& input) -> GradientTarget {
+        if (input.needs_gradient()) return tape.target(input);
+        unused = Tensor(tape.arena(), input.rows(), input.cols());
+        return {unused.values(), false};
+      };
+      const GradientTarget dgate = target(gate), dup = target(up);
+      kernels::gated_activation_backward(f, dropout, gate.values(), up.values(), dy, dgate.view, dgate.accumulate, dup.view,
+                                         dup.accumulate);
+    });
+  }
+  return y;
+}
+
+}  // namespace limpid

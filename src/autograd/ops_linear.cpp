@@ -1,0 +1,115 @@
+// Products with weights. Letters: T tokens, I inputs, O outputs.
+
+#include <numeric>
+
+#include "autograd/ops.h"
+#include "kernels/gemm.h"
+#include "kernels/reduce.h"
+
+namespace limpid {
+namespace {
+
+using kernels::Transpose;
+using Weights = std::vector<const Weight*>;
+
+// A run of weights that lie side by side in memory, read as one matrix.
+struct Stack {
+  Weights weights, biases;
+  int64_t first_column = 0;  // of its outputs
+  int64_t outputs = 0;
+  int64_t inputs = 0;
+  WeightLayout layout;
+
+  std::vector<int64_t> matrix_shape() const {
+    return layout == WeightLayout::out_in ? std::vector{outputs, inputs} : std::vector{inputs, outputs};
+  }
+  Transpose forward_transpose() const { return layout == WeightLayout::out_in ? Transpose::yes : Transpose::no; }
+  Transpose backward_transpose() const { return layout == WeightLayout::out_in ? Transpose::no : Transpose::yes; }
+};
+
+bool follows(const Weight& next, const Weight& before) {
+  return next.type == before.type && before.offset >= 0 && next.offset == before.offset + before.size() &&
+         next.data == static_cast<const char*>(before.data) + bytes_of(before.type, before.size());
+}
+
+std::vector<Stack> stack_up(std::span<const Weight* const> weights, std::span<const Weight* const> biases, WeightLayout layout) {
+  std::vector<Stack> stacks;
+  int64_t column = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const Weight& weight = *weights[i];
+    const int64_t outputs = weight.shape[layout == WeightLayout::out_in ? 0 : 1];
+    const int64_t inputs = weight.shape[layout == WeightLayout::out_in ? 1 : 0];
+    const bool joins = i > 0 && layout == WeightLayout::out_in && follows(weight, *weights[i - 1]) &&
+                       (biases.empty() || follows(*biases[i], *biases[i - 1]));
+    if (!joins) stacks.push_back({{}, {}, column, 0, inputs, layout});
+    Stack& stack = stacks.back();
+    stack.weights.push_back(&weight);
+    if (!biases.empty()) stack.biases.push_back(biases[i]);
+    stack.outputs += outputs;
+    column += outputs;
+  }
+  return stacks;
+}
+
+// The weight's numbers as the engine computes with them; converted into `scratch` where it is stored in another precision.
+ConstMatrix numbers_of(const Stack& stack, const Arena& arena, Numbers& scratch) {
+  const Weight& first = *stack.weights.front();
+  const auto shape = stack.matrix_shape();
+  if (first.type == kRealType) return {first.numbers(), shape[0], shape[1]};
+  scratch = arena.allocate(shape[0] * shape[1]);
+  to_real(first.type, first.data, shape[0] * shape[1], scratch.get());
+  return {scratch.get(), shape[0], shape[1]};
+}
+
+void forward(const Stack& stack, const Arena& arena, ConstMatrix x, Matrix y) {
+  Numbers scratch;
+  const real* bias = stack.biases.empty() ? nullptr : stack.biases.front()->numbers();
+  kernels::gemm(Transpose::no, x, stack.forward_transpose(), numbers_of(stack, arena, scratch),
+                y.cols_from(stack.first_column, stack.outputs), false, bias);
+}
+
+void backward(Tape& tape, const Stack& stack, const Tensor& x, ConstMatrix dy_all) {
+  const ConstMatrix dy = dy_all.cols_from(stack.first_column, stack.outputs);
+  if (tape.wants(*stack.weights.front())) {  // dW += dyᵀ·x
+    bool accumulate = false;
+    const auto shape = stack.matrix_shape();
+    const Matrix dw{tape.gradients().open(stack.weights, accumulate), shape[0], shape[1]};
+    if (stack.layout == WeightLayout::out_in)
+      kernels::gemm(Transpose::yes, dy, Transpose::no, x.values(), dw, accumulate);
+    else
+      kernels::gemm(Transpose::yes, x.values(), Transpose::no, dy, dw, accumulate);
+  }
+  if (!stack.biases.empty() && tape.wants(*stack.biases.front())) {  // db += Σ dy
+    bool accumulate = false;
+    real* db = tape.gradients().open(stack.biases, accumulate);
+    kernels::column_sums(dy, db, accumulate);
+  }
+  if (x.needs_gradient()) {  // dx += dy·W
+    Numbers scratch;
+    const GradientTarget dx = tape.target(x);
+    kernels::gemm(Transpose::no, dy, stack.backward_transpose(), numbers_of(stack, tape.arena(), scratch), dx.view, dx.accumulate);
+  }
+}
+
+}  // namespace
+
+Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights, std::span<const Weight* const> biases,
+              WeightLayout layout) {
+  std::vector<Stack> stacks = stack_up(weights, biases, layout);
+  check(stacks.front().inputs == x.cols(), "[linear] {} takes {} inputs, given {}", weights.front()->name,
+        stacks.front().inputs, x.cols());
+  const int64_t outputs = stacks.back().first_column + stacks.back().outputs;
+  const bool records = run.records({&x}, {weights.front()});
+  Tensor y = run.make(x.rows(), outputs, records);                                              // (T, O)
+  for (const Stack& stack : stacks) forward(stack, run.arena(), x.values(), y.values());
+  if (records) {
+    run.tape()->record([x, y = y.gradient_only(), stacks = std::move(stacks)](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      for (const Stack& stack : stacks) backward(tape, stack, x, dy);
+    });
+  }
+  return y;
+}
+
+}  // namespace limpid

@@ -1,0 +1,178 @@
+// Normalisation. Letters: T tokens, d features.
+
+#include <cmath>
+
+#include "autograd/ops.h"
+#include "kernels/norm.h"
+
+namespace limpid {
+namespace {
+
+real* gradient_of(Tape& tape, const Weight* weight) {
+  return weight && tape.wants(*weight) ? tape.gradients().open_to_add(*weight) : nullptr;
+}
+
+// Runs a backward kernel that needs somewhere to write dx even where nobody wants it.
+template <class Kernel>
+void with_target(Tape& tape, const Tensor& x, Kernel kernel) {
+  if (x.needs_gradient()) {
+    const GradientTarget dx = tape.target(x);
+    kernel(dx.view, dx.accumulate);
+  } else {
+    Tensor unused(tape.arena(), x.rows(), x.cols());
+    kernel(unused.values(), false);
+  }
+}
+
+real mean_of_row(const real* row, int64_t cols) {
+  real sum = 0;
+  for (int64_t j = 0; j < cols; ++j) sum += row[j];
+  return sum / static_cast<real>(cols);
+}
+
+real mean_for(NormKind kind, const real* row, int64_t cols) { return kind == NormKind::layer ? mean_of_row(row, cols) : 0; }
+
+}  // namespace
+
+Tensor layer_norm(Run& run, const Tensor& x, const Weight& gain, const Weight* bias, real eps) {
+  const bool records = run.records({&x}, {&gain, bias});
+  Tensor y = run.make(x.rows(), x.cols(), records);
+  Tensor statistics(run.arena(), 2, x.rows());  // mean and scale of each row
+  real *mean = statistics.values().row(0), *scale = statistics.values().row(1);
+  kernels::layer_norm_forward(x.values(), gain.numbers(), bias ? bias->numbers() : nullptr, eps, y.values(), mean, scale);
+  if (records) {
+    run.tape()->record([x, y = y.gradient_only(), statistics, &gain, bias](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      const ConstMatrix saved = statistics.values();
+      with_target(tape, x, [&](Matrix dx, bool accumulate) {
+        kernels::layer_norm_backward(x.values(), gain.numbers(), saved.row(0), saved.row(1), dy, dx, accumulate,
+                                     gradient_of(tape, &gain), gradient_of(tape, bias));
+      });
+    });
+  }
+  return y;
+}
+
+Tensor rms_norm(Run& run, const Tensor& x, const Weight& gain, real eps) {
+  const bool records = run.records({&x}, {&gain});
+  Tensor y = run.make(x.rows(), x.cols(), records);
+  Tensor scale(run.arena(), 1, x.rows());
+  kernels::rms_norm_forward(x.values(), gain.numbers(), eps, y.values(), scale.values().data);
+  if (records) {
+    run.tape()->record([x, y = y.gradient_only(), scale, &gain](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      with_target(tape, x, [&](Matrix dx, bool accumulate) {
+        kernels::rms_norm_backward(x.values(), gain.numbers(), scale.values().data, dy, dx, accumulate, gradient_of(tape, &gain));
+      });
+    });
+  }
+  return y;
+}
+
+// scale = √(mean((x - mean)²) + eps); with RMS norm the mean is left at zero
+Tensor norm_scale(Run& run, const Tensor& x, NormKind kind, real eps) {
+  const bool records = run.records({&x});
+  Tensor scale = run.make(x.rows(), 1, records);                                               // (T, 1)
+  const real count = static_cast<real>(x.cols());
+  for (int64_t i = 0; i < x.rows(); ++i) {
+    const real* row = x.values().row(i);
+    const real mean = mean_for(kind, row, x.cols());
+    real sum = 0;
+    for (int64_t j = 0; j < x.cols(); ++j) sum += (row[j] - mean) * (row[j] - mean);
+    scale.values()(i, 0) = std::sqrt(sum / count + eps);
+  }
+  if (records) {
+    run.tape()->record([x, scale, kind, count](Tape& tape) {
+      const ConstMatrix dscale = tape.reached(scale);
+      if (dscale.rows == 0) return;
+      const Matrix dx = tape.target_to_add(x);
+      for (int64_t i = 0; i < dx.rows; ++i) {  // dx += dscale·(x - mean)/(d·scale)
+        const real* row = x.values().row(i);
+        const real mean = mean_for(kind, row, dx.cols), factor = dscale(i, 0) / (count * scale.values()(i, 0));
+        for (int64_t j = 0; j < dx.cols; ++j) dx(i, j) += factor * (row[j] - mean);
+      }
+    });
+  }
+  return scale;
+}
+
+// y = gain·(x - mean)/scale + bias
+Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const Weight& gain, const Weight* bias) {
+  const bool records = run.records({&x, &scale}, {&gain, bias});
+  Tensor y = run.make(x.rows(), x.cols(), records);
+  const real* g = gain.numbers();
+  for (int64_t i = 0; i < x.rows(); ++i) {
+    const real* row = x.values().row(i);
+    const real mean = mean_for(kind, row, x.cols()), divisor = scale.values()(i, 0);
+    for (int64_t j = 0; j < x.cols(); ++j) y.values()(i, j) = g[j] * (row[j] - mean) / divisor + (bias ? bias->numbers()[j] : 0);
+  }
+  if (records) {
+    run.tape()->record([x, scale, y = y.gradient_only(), kind, &gain, bias](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      real *dgain = gradient_of(tape, &gain), *dbias = gradient_of(tape, bias);
+      const Matrix dx = x.needs_gradient() ? tape.target_to_add(x) : Matrix{};
+      const Matrix dscale = scale.needs_gradient() ? tape.target_to_add(scale) : Matrix{};
+      const real* weights = gain.numbers();
+      for (int64_t i = 0; i < dy.rows; ++i) {
+        const real* row = x.values().row(i);
+        const real mean = mean_for(kind, row, dy.cols), divisor = scale.values()(i, 0);
+        real sum = 0;  // of gain·dy, what the mean takes back
+        real by_scale = 0;
+        for (int64_t j = 0; j < dy.cols; ++j) {
+          const real centred = row[j] - mean;
+          sum += weights[j] * dy(i, j);
+          by_scale -= weights[j] * dy(i, j) * centred / (divisor * divisor);
+          if (dgain) dgain[j] += dy(i, j) * centred / divisor;
+          if (dbias) dbias[j] += dy(i, j);
+        }
+        const real taken = kind == NormKind::layer ? sum / static_cast<real>(dy.cols) : 0;
+        if (dx.data)
+          for (int64_t j = 0; j < dy.cols; ++j) dx(i, j) += (weights[j] * dy(i, j) - taken) / divisor;
+        if (dscale.data) dscale(i, 0) += by_scale;
+      }
+    });
+  }
+  return y;
+}
+
+Tensor batch_norm(Run& run, const Tensor& x, const Weight& gain, const Weight& bias, const BatchStatistics& running, real eps) {
+  const bool records = run.records({&x}, {&gain, &bias});
+  const bool from_batch = run.train();
+  Tensor y = run.make(x.rows(), x.cols(), records);
+  Tensor statistics(run.arena(), 2, x.cols());  // mean and variance of each column
+  real *mean = statistics.values().row(0), *variance = statistics.values().row(1);
+  if (from_batch) {
+    kernels::batch_statistics(x.values(), mean, variance);
+  } else {
+    std::copy_n(running.mean->numbers(), x.cols(), mean);
+    std::copy_n(running.variance->numbers(), x.cols(), variance);
+  }
+  kernels::batch_norm_forward(x.values(), gain.numbers(), bias.numbers(), mean, variance, eps, y.values());
+  if (!records) return y;
+  if (from_batch) {  // running = 0.9·running + 0.1·batch, with the unbiased variance, as PyTorch does
+    const real count = static_cast<real>(x.rows());
+    const real unbiased = x.rows() > 1 ? count / (count - 1) : 1;
+    for (const auto& [weight, values, factor] :
+         {std::tuple{running.mean, mean, real{1}}, std::tuple{running.variance, variance, unbiased}}) {
+      StatisticsUpdate update{weight, std::vector<real>(weight->numbers(), weight->numbers() + weight->size())};
+      for (int64_t j = 0; j < x.cols(); ++j)
+        update.values[j] += static_cast<real>(0.1) * (factor * values[j] - update.values[j]);
+      run.tape()->statistics().push_back(std::move(update));
+    }
+  }
+  run.tape()->record([x, y = y.gradient_only(), statistics, &gain, &bias, eps, from_batch](Tape& tape) {
+    const ConstMatrix dy = tape.reached(y);
+    if (dy.rows == 0) return;
+    const ConstMatrix saved = statistics.values();
+    with_target(tape, x, [&](Matrix dx, bool accumulate) {
+      kernels::batch_norm_backward(x.values(), gain.numbers(), saved.row(0), saved.row(1), eps, from_batch, dy, dx, accumulate,
+                                   gradient_of(tape, &gain), gradient_of(tape, &bias));
+    });
+  });
+  return y;
+}
+
+}  // namespace limpid

@@ -1,0 +1,120 @@
+#include "autograd/parameters.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "kernels/reduce.h"
+
+namespace limpid {
+namespace {
+
+// Numbers of one cache line: a weight begins on a new one unless it is small enough to continue its neighbour's rows.
+constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(real));
+
+uint64_t hash_of(const std::string& name) {
+  uint64_t hash = 0;
+  for (unsigned char c : name) hash = mix(hash ^ c);
+  return hash;
+}
+
+void draw(const Weight& weight, uint64_t seed, real* numbers) {
+  Random random(random_key(seed, 0, hash_of(weight.name)));
+  const double value = weight.initial.value;
+  for (int64_t i = 0; i < weight.size(); ++i) {
+    switch (weight.initial.kind) {
+      case Initial::Kind::constant: numbers[i] = static_cast<real>(value); break;
+      case Initial::Kind::normal: numbers[i] = static_cast<real>(value * random.normal()); break;
+      case Initial::Kind::uniform: numbers[i] = static_cast<real>(value * (2 * random.uniform() - 1)); break;
+    }
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<real> make_flat_buffer(int64_t count) {
+  const size_t bytes = std::max<size_t>(1, count) * sizeof(real);
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  check(data != MAP_FAILED, "[parameters] no memory for {} MB", bytes >> 20);
+  madvise(data, bytes, MADV_HUGEPAGE);
+  return {static_cast<real*>(data), [bytes](real* buffer) { munmap(buffer, bytes); }};
+}
+
+Parameters::Parameters(const VisitWeights& visit_weights) {
+  auto place = [&](Weight& weight) {
+    if (weight.size() % kLine != 0 || size_ % kLine != 0) size_ = (size_ + kLine - 1) / kLine * kLine;
+    weight.offset = size_;
+    size_ += weight.size();
+  };
+  visit_weights([&](Weight& weight) {
+    if (weight.trainable) place(weight);
+  });
+  trainable_size_ = size_;
+  visit_weights([&](Weight& weight) {
+    if (!weight.trainable) place(weight);
+  });
+  data_ = make_flat_buffer(size_);
+  visit_weights([&](Weight& weight) {
+    weight.index = static_cast<int64_t>(weights_.size());
+    weight.type = kRealType;
+    weight.data = data_.get() + weight.offset;
+    weights_.push_back(weight);
+  });
+}
+
+void Parameters::initialize(uint64_t seed) {
+  parallel_for(static_cast<int64_t>(weights_.size()), [&](int64_t i) { draw(weights_[i], seed, data(weights_[i])); });
+}
+
+Gradients::Gradients(const Parameters& parameters)
+    : data_(make_flat_buffer(parameters.trainable_size())),
+      weights_(parameters.weights()),
+      started_(weights_.size(), 0),
+      frozen_(weights_.size(), 0),
+      size_(parameters.trainable_size()) {
+  for (const Weight& weight : weights_) frozen_[weight.index] = !weight.trainable;
+}
+
+void Gradients::clear() { std::fill(started_.begin(), started_.end(), 0); }
+
+real* Gradients::open(std::span<const Weight* const> weights, bool& accumulate) {
+  accumulate = std::any_of(weights.begin(), weights.end(), [&](const Weight* w) { return started_[w->index] != 0; });
+  for (const Weight* weight : weights) {
+    if (accumulate && !started_[weight->index]) std::fill_n(data_.get() + weight->offset, weight->size(), real{0});
+    started_[weight->index] = 1;
+  }
+  return data_.get() + weights.front()->offset;
+}
+
+real* Gradients::open_to_add(const Weight& weight) {
+  if (!started_[weight.index]) std::fill_n(data_.get() + weight.offset, weight.size(), real{0});
+  started_[weight.index] = 1;
+  return data_.get() + weight.offset;
+}
+
+void Gradients::finish() {
+  for (const Weight& weight : weights_)
+    if (weight.trainable) open_to_add(weight);
+}
+
+ConstMatrix Gradients::of(const Weight& weight) const {
+  check(started_[weight.index], "[gradients] nothing has been written for {}", weight.name);
+  return {data_.get() + weight.offset, 1, weight.size()};
+}
+
+double Gradients::norm() {
+  finish();
+  return std::sqrt(kernels::sum_of_squares(data_.get(), size_));
+}
+
+bool Gradients::frozen(const Weight& weight) const { return weight.index < 0 || frozen_[weight.index]; }
+
+void Gradients::freeze(const std::function<bool(const Weight&)>& which) {
+  for (const Weight& weight : weights_)
+    if (which(weight)) frozen_[weight.index] = 1;
+}
+
+}  // namespace limpid

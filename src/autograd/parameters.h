@@ -1,0 +1,73 @@
+#pragma once
+// Parameters: the weights of a model that is trained, in one flat buffer, and their gradients in another of the same layout,
+// so that an optimiser is one loop and a reduction over machines one call.
+
+#include <memory>
+#include <vector>
+
+#include <span>
+
+#include "tensor/weight.h"
+
+namespace limpid {
+
+// Calls the visitor with every weight of a model.
+using VisitWeights = std::function<void(const WeightVisitor&)>;
+
+class Parameters {
+ public:
+  // Gives every weight its place in the flat buffer, in the order of the visit; the numbers are zero.
+  explicit Parameters(const VisitWeights& visit_weights);
+
+  // Draws every weight by its Initial. The numbers depend on the seed and on the weight's name alone.
+  void initialize(uint64_t seed);
+
+  const std::vector<Weight>& weights() const { return weights_; }
+  real* data(const Weight& weight) { return data_.get() + weight.offset; }
+  real* data() { return data_.get(); }
+  const real* data() const { return data_.get(); }
+  int64_t size() const { return size_; }                      // numbers in the buffer, gaps for alignment included
+  int64_t trainable_size() const { return trainable_size_; }  // these come first; statistics lie behind them
+
+ private:
+  std::vector<Weight> weights_;  // copies that name the places
+  std::shared_ptr<real> data_;
+  int64_t size_ = 0;
+  int64_t trainable_size_ = 0;
+};
+
+// A zeroed buffer of whole pages, touched only when used.
+std::shared_ptr<real> make_flat_buffer(int64_t count);
+
+class Gradients {
+ public:
+  explicit Gradients(const Parameters& parameters);
+
+  // Forgets all gradients. Nothing is zeroed here: what is written first overwrites.
+  void clear();
+
+  // Where the gradient of a run of weights that lie side by side goes. Sets `accumulate` where numbers already stand there.
+  real* open(std::span<const Weight* const> weights, bool& accumulate);
+  // The same, for kernels that always add.
+  real* open_to_add(const Weight& weight);
+
+  // Zeroes what no operation has written. Call before reading the buffer as a whole.
+  void finish();
+
+  real* data() { return data_.get(); }
+  const real* data() const { return data_.get(); }
+  int64_t size() const { return size_; }
+  ConstMatrix of(const Weight& weight) const;  // as one row; zeros where nothing was written
+  double norm();                               // over all, as one vector
+  bool frozen(const Weight& weight) const;     // no gradient is kept for it
+  void freeze(const std::function<bool(const Weight&)>& which);
+
+ private:
+  std::shared_ptr<real> data_;
+  std::vector<Weight> weights_;
+  std::vector<char> started_;  // by weight index
+  std::vector<char> frozen_;
+  int64_t size_ = 0;
+};
+
+}  // namespace limpid

@@ -1,0 +1,218 @@
+#include "kernels/attention.h"
+
+#include "kernels/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/attention.cpp"
+#include <hwy/foreach_target.h>
+
+#include <hwy/contrib/math/math-inl.h>
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/attention-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace limpid {
+namespace HWY_NAMESPACE {
+namespace {
+
+// ---- blocks of queries ----
+
+// Of queries i … i + kLanes - 1: pairs = drop(exp(scores - max)), unscaled; scales = keep_scale/Σ exp; returns
+// max + log Σ exp.
+template <class Drop>
+RealVec softmax_down(const QueryBlock& block, int64_t i, const Drop& drop, real keep_scale, Matrix pairs,
+                     real* scales) {
+  const Reals d;
+  RealVec max = hn::Set(d, hwy::LowestValue<real>());
+  for_each_key(block, i, [&](int64_t j, auto see) HWY_ATTR {
+    max = hn::Max(max, see.else_lowest(hn::LoadU(d, pairs.row(j) + i)));
+  });
+  RealVec sum = hn::Zero(d);
+  for_each_key(block, i, [&](int64_t j, auto see) HWY_ATTR {
+    real* pair = pairs.row(j) + i;
+    RealVec e = see.else_zero(exp(d, hn::Sub(hn::LoadU(d, pair), max)));
+    sum = hn::Add(sum, e);
+    if constexpr (Drop::kDrops) e = hn::IfThenElseZero(drop.keep(d, block.begin + i, j), e);
+    hn::StoreU(e, d, pair);
+  });
+  zero_unseen(block, i, pairs);
+  hn::StoreU(hn::Div(hn::Set(d, keep_scale), sum), d, scales + i);
+  return hn::Add(max, hn::Log(d, sum));
+}
+
+template <class Drop>
+void forward_block(const AttentionShape& shape, const QueryBlock& block, const AttentionJob& head, const Drop& drop,
+                   real keep_scale, Scratch scratch, real* log_sums) {
+  const ConstMatrix q = head.q.rows_from(block.begin, block.count);
+  const ConstMatrix q_t = pack_transposed(q, scratch.take(shape.head_size * block.stride));
+  const Matrix pairs(scratch.take(block.keys * block.stride), block.keys, block.stride);
+  real* scales = scratch.take(block.stride);
+  pair_products(block, head.k, q_t, shape.scale, pairs);
+  for (int64_t i = 0; i < block.count; i += kLanes) {
+    const RealVec log_sum = softmax_down(block, i, drop, keep_scale, pairs, scales);
+    const int64_t lanes = std::min(kLanes, block.count - i);
+    if (log_sums) store_partial(log_sum, Reals(), log_sums + block.begin + i, static_cast<size_t>(lanes));
+  }
+  gather_keys(block, pairs, head.v, scales, 1, head.z.rows_from(block.begin, block.count), false);
+}
+
+void forward_blocks(const AttentionShape& shape, const Dropout& dropout, const AttentionJob& job,
+                    const AttentionPiece& piece, real* log_sums) {
+  const int64_t n = job.q.rows, m = job.k.rows, step = block_queries(m);
+  const int64_t most = whole_vectors(std::min(piece.end - piece.begin, step));
+  const Scratch scratch(Scratch::aligned(shape.head_size * most) + Scratch::aligned(m * most) + Scratch::aligned(most));
+  for (int64_t i = piece.head_begin; i < piece.head_end; ++i) {
+    const AttentionJob head = head_of(shape, job, i);
+    const PairDropout drop(dropout, static_cast<uint64_t>(piece.pair_start + i * n * m), m);
+    real* sums = log_sums ? log_sums + piece.row_start + i * n : nullptr;
+    for (int64_t begin = piece.begin; begin < piece.end; begin += step) {
+      const QueryBlock block(shape, n, m, begin, std::min(step, piece.end - begin));
+      if (dropout.rate > 0) {
+        forward_block(shape, block, head, drop, dropout_scale(dropout.rate), scratch, sums);
+      } else {
+        forward_block(shape, block, head, NoDropout(), real(1), scratch, sums);
+      }
+    }
+  }
+}
+
+// ---- few queries: decoding ----
+
+// With so few queries packing costs more than it saves: a score is a dot product along the head, and the lanes of the
+// soft-max are keys.
+constexpr int64_t kFewQueries = 4;
+
+// Adds up the 128-bit blocks of x.
+template <class D>
+HWY_INLINE void store_block_sum(D d, hn::Vec<D> x, real* to) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(D()) > kBlockLanes) {
+    const hn::Half<D> half;
+    return store_block_sum(half, hn::Add(hn::LowerHalf(half, x), hn::UpperHalf(half, x)), to);
+  }
+#endif
+  hn::StoreU(x, d, to);
+}
+
+// The sums over the lanes of v[0], …, v[kBlockLanes - 1], stored one after another.
+HWY_INLINE void store_sums(RealVec (&v)[kBlockLanes], real* to) {
+  transpose_blocks(Reals(), v);
+  RealVec sum = v[0];
+  for (int64_t r = 1; r < kBlockLanes; ++r) sum = hn::Add(sum, v[r]);
+  store_block_sum(Reals(), sum, to);
+}
+
+// scores[j] = x·keys[j] for the kBlockLanes keys from `first` on; beyond the last key scores are written without
+// meaning.
+void dot_keys(const real* x, ConstMatrix keys, int64_t first, real* scores) {
+  const Reals d;
+  const real* rows[kBlockLanes];
+  RealVec sum[kBlockLanes];
+  for (int64_t r = 0; r < kBlockLanes; ++r) {
+    rows[r] = keys.row(std::min(first + r, keys.rows - 1));
+    sum[r] = hn::Zero(d);
+  }
+  for_each_vector(keys.cols, [&](int64_t p, auto part) HWY_ATTR {
+    const RealVec factor = part.load(x + p);
+    for (int64_t r = 0; r < kBlockLanes; ++r) sum[r] = hn::MulAdd(factor, part.load(rows[r] + p), sum[r]);
+  });
+  store_sums(sum, scores + first);
+}
+
+// scores = exp(scale·(scores - max)) for the first n; sets sum and returns max + log Σ.
+real softmax_along(real* scores, int64_t n, real scale, real* sum) {
+  const Reals d;
+  const real max = max_along(scores, n);
+  RealVec sums = hn::Zero(d);
+  for_each_vector(n, [&](int64_t j, auto part) HWY_ATTR {
+    const RealVec x = hn::Sub(part.load(scores + j), hn::Set(d, max));
+    const RealVec e = exp(d, hn::Mul(x, hn::Set(d, scale)));
+    sums = hn::Add(sums, part.zero_rest(e));
+    part.store(e, scores + j);
+  });
+  *sum = sum_lanes(d, sums);
+  return scale * max + std::log(*sum);
+}
+
+void forward_few(const AttentionShape& shape, const Dropout& dropout, const AttentionJob& job,
+                 const AttentionPiece& piece, real* log_sums) {
+  const int64_t n = job.q.rows, m = job.k.rows, size = shape.head_size, stride = whole_vectors(m);
+  const int64_t heads = piece.head_end - piece.head_begin, rows = heads * n;
+  const AttentionJob first_head = head_of(shape, job, piece.head_begin);
+  Scratch scratch(Scratch::aligned(rows * stride) + Scratch::aligned(rows));
+  real* scores = scratch.take(rows * stride);  // (heads, N, stride)
+  real* scales = scratch.take(rows);
+
+  for (int64_t key = 0; key < m; key += kBlockLanes)
+    for (int64_t row = 0; row < rows; ++row)
+      dot_keys(first_head.q.row(row % n) + row / n * size, first_head.k, key, scores + row * stride);
+
+  const DropoutMask mask(dropout);
+  for (int64_t row = 0; row < rows; ++row) {
+    real* pairs = scores + row * stride;
+    const int64_t seen = keys_seen(shape, n, m, row % n);
+    real sum;
+    const real log_sum = softmax_along(pairs, seen, shape.scale, &sum);
+    std::fill(pairs + seen, pairs + m, real(0));
+    if (log_sums) log_sums[piece.row_start + piece.head_begin * n + row] = log_sum;
+    const uint64_t index = static_cast<uint64_t>(piece.pair_start + (piece.head_begin * n + row) * m);
+    if (dropout.rate > 0) drop_along(mask, index, pairs, seen, pairs);
+    scales[row] = 1 / sum;
+  }
+
+  const real* pairs = scores;
+  if (n == 1) {  // the heads of the one query follow one another in z: rows of one product
+    multiply_small({{pairs, stride}, first_head.v, Matrix(first_head.z.data, heads, size), scales, 1});
+    return;
+  }
+  for (int64_t head = 0; head < heads; ++head, pairs += n * stride, scales += n)
+    multiply_small({{pairs, stride}, first_head.v, head_of(shape, job, piece.head_begin + head).z, scales, 1});
+}
+
+// Without a key there is nothing to add up.
+void forward_nothing(const AttentionShape& shape, const AttentionJob& job, const AttentionPiece& piece,
+                     real* log_sums) {
+  for (int64_t i = piece.head_begin; i < piece.head_end; ++i) {
+    const Matrix z = head_of(shape, job, i).z;
+    for (int64_t row = piece.begin; row < piece.end; ++row) {
+      std::fill_n(z.row(row), z.cols, real(0));
+      if (log_sums) log_sums[piece.row_start + i * z.rows + row] = -std::numeric_limits<real>::infinity();
+    }
+  }
+}
+
+}  // namespace
+
+void attention_forward_piece(const AttentionShape& shape, const Dropout& dropout, const AttentionJob& job,
+                             const AttentionPiece& piece, real* log_sums) {
+  if (job.k.rows == 0) return forward_nothing(shape, job, piece, log_sums);
+  if (job.q.rows <= kFewQueries) return forward_few(shape, dropout, job, piece, log_sums);
+  forward_blocks(shape, dropout, job, piece, log_sums);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace limpid
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace limpid::kernels {
+namespace {
+
+HWY_EXPORT(attention_forward_piece);
+
+// Pieces of a long sequence: enough queries to pay for reading the keys again, few enough to keep many threads busy.
+constexpr int64_t kPieceQueries = 256;
+
+}  // namespace
+
+void attention_forward(const AttentionShape& shape, const Dropout& dropout, const std::vector<AttentionJob>& jobs,
+                       real* log_sums) {
+  for_each_piece(shape, jobs, kPieceQueries, [&](const AttentionPiece& piece) {
+    HWY_DYNAMIC_DISPATCH(attention_forward_piece)(shape, dropout, jobs[piece.job], piece, log_sums);
+  });
+}
+
+}  // namespace limpid::kernels
+#endif

@@ -1,0 +1,194 @@
+#pragma once
+// For tests: attention written down as its formula, in numbers wider than the kernels', and cases to compare on.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "kernels/test_support.h"
+
+namespace limpid {
+
+using Wide = long double;
+
+// A ragged batch: the sequences' rows lie one after another, with a gap after each row.
+struct AttentionCase {
+  AttentionShape shape;
+  Dropout dropout;
+  std::vector<std::pair<int64_t, int64_t>> lengths;  // queries and keys of each sequence
+  TestMatrix q, k, v, dz;
+  TestMatrix z, dq, dk, dv;  // written; the gradients begin at kBefore
+  std::vector<real> log_sums;
+
+  static constexpr real kBefore = real(0.25);
+
+  AttentionCase(const AttentionShape& shape_, float rate, std::vector<std::pair<int64_t, int64_t>> lengths_,
+                int64_t gap = 3, uint64_t seed = 1)
+      : shape(shape_),
+        dropout{rate, 77},
+        lengths(std::move(lengths_)),
+        q(TestMatrix::normal(queries(), shape.heads * shape.head_size, gap, seed)),
+        k(TestMatrix::normal(keys(), shape.kv_heads * shape.head_size, gap, seed + 1)),
+        v(TestMatrix::normal(keys(), shape.kv_heads * shape.head_size, gap, seed + 2)),
+        dz(TestMatrix::normal(queries(), shape.heads * shape.head_size, gap, seed + 3)),
+        z(queries(), q.cols(), gap, kBefore),
+        dq(queries(), q.cols(), gap, kBefore),
+        dk(keys(), k.cols(), gap, kBefore),
+        dv(keys(), k.cols(), gap, kBefore),
+        log_sums(shape.heads * queries()) {}
+
+  int64_t queries() const {
+    int64_t sum = 0;
+    for (const auto& [n, m] : lengths) sum += n;
+    return sum;
+  }
+  int64_t keys() const {
+    int64_t sum = 0;
+    for (const auto& [n, m] : lengths) sum += m;
+    return sum;
+  }
+
+  std::vector<kernels::AttentionJob> jobs() {
+    std::vector<kernels::AttentionJob> all;
+    int64_t i = 0, j = 0;
+    for (const auto& [n, m] : lengths) {
+      all.push_back(
+          {q.view().rows_from(i, n), k.view().rows_from(j, m), v.view().rows_from(j, m), z.view().rows_from(i, n)});
+      i += n, j += m;
+    }
+    return all;
+  }
+  std::vector<kernels::AttentionGradients> gradients() {
+    std::vector<kernels::AttentionGradients> all;
+    int64_t i = 0, j = 0;
+    for (const auto& [n, m] : lengths) {
+      all.push_back(
+          {dz.view().rows_from(i, n), dq.view().rows_from(i, n), dk.view().rows_from(j, m), dv.view().rows_from(j, m)});
+      i += n, j += m;
+    }
+    return all;
+  }
+
+  void run_fast() {
+    kernels::attention_forward(shape, dropout, jobs(), log_sums.data());
+    kernels::attention_backward(shape, dropout, jobs(), log_sums.data(), gradients());
+  }
+
+  std::string name() const {
+    std::string text = fmt::format("{}/{} heads of {}{}{}, queries×keys", shape.heads, shape.kv_heads, shape.head_size,
+                                   shape.causal ? ", causal" : "", dropout.rate > 0 ? ", dropout" : "");
+    for (const auto& [n, m] : lengths) text += fmt::format(" {}×{}", n, m);
+    return text;
+  }
+};
+
+// Every number of the formula and of its derivative. Pairs (H, N, M) job after job; matrices rows × columns.
+struct AttentionFormula {
+  std::vector<Wide> scores, masked, pattern, dpattern, dmasked, dscores;
+  std::vector<Wide> z, log_sums, dq, dk, dv;
+
+  explicit AttentionFormula(const AttentionCase& c)
+      : z(c.q.rows() * c.q.cols()), dq(z.size()), dk(c.k.rows() * c.k.cols()), dv(dk.size()) {
+    int64_t i = 0, j = 0;
+    for (const auto& [n, m] : c.lengths) {
+      for (int64_t h = 0; h < c.shape.heads; ++h)
+        for (int64_t r = 0; r < n; ++r) add_query(c, h, i, r, n, j, m);
+      i += n, j += m;
+    }
+  }
+
+ private:
+  // Query r of n of a sequence whose queries begin at row `first` and whose m keys begin at row `first_key`.
+  void add_query(const AttentionCase& c, int64_t h, int64_t first, int64_t r, int64_t n, int64_t first_key, int64_t m) {
+    const int64_t size = c.shape.head_size, i = first + r, q_cols = c.q.cols(), k_cols = c.k.cols();
+    const int64_t column = h * size, k_column = h * c.shape.kv_heads / c.shape.heads * size;
+    const auto seen = [&](int64_t j) { return !c.shape.causal || j <= r + m - n; };
+    const uint64_t index = pattern.size();
+    const Wide keep_scale = c.dropout.rate < 1 ? 1 / (1 - Wide(c.dropout.rate)) : 0;
+    const auto drop = [&](int64_t j, Wide x) {
+      return dropout_keeps(c.dropout, index + static_cast<uint64_t>(j)) ? x * keep_scale : 0;
+    };
+
+    std::vector<Wide> p(m), dp(m);
+    Wide max = -std::numeric_limits<Wide>::infinity(), sum = 0, delta = 0;
+    for (int64_t j = 0; j < m; ++j) {
+      Wide dot = 0;
+      for (int64_t t = 0; t < size; ++t) dot += Wide(c.q(i, column + t)) * Wide(c.k(first_key + j, k_column + t));
+      scores.push_back(c.shape.scale * dot);
+      masked.push_back(seen(j) ? scores.back() : -std::numeric_limits<Wide>::infinity());
+      max = std::max(max, masked.back());
+    }
+    for (int64_t j = 0; j < m; ++j) sum += p[j] = std::exp(masked[index + j] - max);
+    log_sums.push_back(m > 0 ? max + std::log(sum) : max);
+    for (int64_t j = 0; j < m; ++j) {
+      p[j] /= sum;
+      Wide dot = 0;
+      for (int64_t t = 0; t < size; ++t) {
+        z[i * q_cols + column + t] += drop(j, p[j]) * Wide(c.v(first_key + j, k_column + t));
+        dv[(first_key + j) * k_cols + k_column + t] += drop(j, p[j]) * Wide(c.dz(i, column + t));
+        dot += Wide(c.dz(i, column + t)) * Wide(c.v(first_key + j, k_column + t));
+      }
+      dp[j] = drop(j, dot);
+      delta += p[j] * dp[j];
+    }
+    for (int64_t j = 0; j < m; ++j) {
+      pattern.push_back(p[j]);
+      dpattern.push_back(dp[j]);
+      dmasked.push_back(p[j] * (dp[j] - delta));
+      dscores.push_back(seen(j) ? dmasked.back() : 0);
+      for (int64_t t = 0; t < size; ++t) {
+        dq[i * q_cols + column + t] += c.shape.scale * dscores.back() * Wide(c.k(first_key + j, k_column + t));
+        dk[(first_key + j) * k_cols + k_column + t] += c.shape.scale * dscores.back() * Wide(c.q(i, column + t));
+      }
+    }
+  }
+};
+
+// Cases with every kind of edge: tails in all three sizes, grouped keys, one query, more queries than a block or a
+// piece, more keys than queries and fewer, nothing.
+inline std::vector<AttentionCase> attention_cases() {
+  std::vector<AttentionCase> cases;
+  const auto add = [&](int64_t heads, int64_t kv_heads, int64_t size, bool causal,
+                       std::vector<std::pair<int64_t, int64_t>> lengths) {
+    const AttentionShape shape{heads, kv_heads, size, static_cast<real>(1 / std::sqrt(double(size))), causal};
+    for (float rate : {0.f, 0.3f}) cases.emplace_back(shape, rate, lengths);
+  };
+  add(1, 1, 1, false, {{1, 1}});
+  add(2, 1, 5, true, {{0, 3}, {3, 3}, {1, 9}});
+  add(4, 2, 12, true, {{16, 16}, {17, 17}, {33, 33}, {5, 40}, {9, 14}});
+  add(3, 3, 20, false, {{16, 16}, {20, 3}, {7, 0}, {1, 30}, {4, 9}});
+  add(6, 2, 17, true, {{1, 70}, {2, 70}, {4, 9}, {21, 21}});
+  add(2, 2, 32, false, {{16, 16}, {16, 16}, {31, 33}});
+  add(2, 1, 64, true, {{130, 130}, {65, 100}});
+  add(1, 1, 72, false, {{19, 30}, {3, 5}});
+  add(1, 1, 128, true, {{40, 41}});
+  add(1, 1, 4, true, {{300, 300}, {40, 1100}});
+  add(1, 1, 2, true, {{20, 4200}});
+  return cases;
+}
+
+// Largest |numbers[i] - base - exact[i]| relative to 1 + |exact[i]|.
+template <class Numbers>
+double largest_error(const Numbers& numbers, const std::vector<Wide>& exact, Wide base = 0) {
+  Wide worst = 0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    const Wide x = numbers(i), y = exact[i] + base;
+    if (std::isinf(y) && x == y) continue;
+    const Wide error = std::abs(x - y) / (1 + std::abs(y));
+    if (!(error <= worst)) worst = error;  // a NaN stays
+  }
+  return static_cast<double>(worst);
+}
+inline double largest_error(const TestMatrix& x, const std::vector<Wide>& exact, Wide base = 0) {
+  return largest_error([&](size_t i) { return x(int64_t(i) / x.cols(), int64_t(i) % x.cols()); }, exact, base);
+}
+inline double largest_error(const std::vector<real>& x, const std::vector<Wide>& exact, Wide base = 0) {
+  return largest_error([&](size_t i) { return x[i]; }, exact, base);
+}
+
+}  // namespace limpid

@@ -1,0 +1,165 @@
+#include "kernels/attention.h"
+
+#include "kernels/attention_formula.h"
+
+namespace limpid {
+namespace {
+
+constexpr double kUnit = std::numeric_limits<real>::epsilon();
+
+// Scores of a few units, sums of up to some thousand terms of size 1/terms: errors of some units of the last place
+// of 1.
+constexpr double kTolerance = 16 * kUnit;
+
+void expect_formula(const AttentionCase& c, const AttentionFormula& exact) {
+  EXPECT_LE(largest_error(c.z, exact.z), kTolerance);
+  EXPECT_LE(largest_error(c.log_sums, exact.log_sums), kTolerance);
+  EXPECT_LE(largest_error(c.dq, exact.dq, c.kBefore), kTolerance);
+  EXPECT_LE(largest_error(c.dk, exact.dk, c.kBefore), kTolerance);
+  EXPECT_LE(largest_error(c.dv, exact.dv, c.kBefore), kTolerance);
+  EXPECT_TRUE(c.z.intact() && c.dq.intact() && c.dk.intact() && c.dv.intact());
+}
+
+TEST(Attention, IsTheFormula) {
+  for (const AttentionCase& original : attention_cases()) {
+    SCOPED_TRACE(original.name());
+    const AttentionFormula exact(original);
+    for_each_target([&] {
+      AttentionCase c = original;
+      c.run_fast();
+      expect_formula(c, exact);
+    });
+  }
+}
+
+TEST(Attention, LogSumsAreOptional) {
+  for (AttentionCase& c : attention_cases()) {
+    kernels::attention_forward(c.shape, c.dropout, c.jobs(), c.log_sums.data());
+    const TestMatrix z = c.z;
+    kernels::attention_forward(c.shape, c.dropout, c.jobs(), nullptr);
+    EXPECT_EQ(c.z, z) << c.name();
+  }
+}
+
+TEST(Attention, StaysFiniteAndRightForLargeScores) {
+  for (int64_t queries : {3, 20}) {
+    AttentionCase c({1, 1, 8, real(60), true}, 0, {{queries, 20}});  // scores in the hundreds
+    c.run_fast();
+    // Scores of several hundred are themselves known to some units of their last place only, and exp passes that on.
+    EXPECT_LE(largest_error(c.z, AttentionFormula(c).z), 2000 * kUnit);
+    for (int64_t i = 0; i < queries; ++i)
+      for (int64_t j = 0; j < 8; ++j) EXPECT_TRUE(std::isfinite(c.dq(i, j)));
+  }
+}
+
+TEST(Attention, SequenceAloneIsTheSameAsInABatch) {
+  const AttentionShape shape{4, 2, 20, real(0.25), true};
+  const std::vector<std::pair<int64_t, int64_t>> lengths{{70, 70}, {16, 16}, {1, 33}, {3, 40}, {9, 80}, {17, 17}};
+  AttentionCase all(shape, 0, lengths);
+  all.run_fast();
+  int64_t i = 0, j = 0;
+  for (const auto& [n, m] : lengths) {
+    AttentionCase one(shape, 0, {{n, m}});
+    const auto copy = [](const TestMatrix& from, int64_t first, TestMatrix& to) {
+      for (int64_t r = 0; r < to.rows(); ++r)
+        for (int64_t t = 0; t < to.cols(); ++t) to(r, t) = from(first + r, t);
+    };
+    copy(all.q, i, one.q), copy(all.dz, i, one.dz), copy(all.k, j, one.k), copy(all.v, j, one.v);
+    one.run_fast();
+    AttentionCase expected = one;
+    copy(all.z, i, expected.z), copy(all.dq, i, expected.dq), copy(all.dk, j, expected.dk),
+        copy(all.dv, j, expected.dv);
+    EXPECT_TRUE(one.z == expected.z && one.dq == expected.dq && one.dk == expected.dk && one.dv == expected.dv)
+        << n << "×" << m;
+    EXPECT_TRUE(std::equal(one.log_sums.begin(), one.log_sums.end(), all.log_sums.begin() + i * shape.heads));
+    i += n, j += m;
+  }
+}
+
+TEST(Attention, NumberOfThreadsChangesNoBit) {
+  std::vector<std::pair<int64_t, int64_t>> lengths{{600, 600}};
+  for (int64_t i = 0; i < 60; ++i) lengths.push_back({1 + i, 2 + i});
+  std::vector<AttentionCase> results;
+  with_threads([&] {
+    results.emplace_back(AttentionShape{4, 2, 8, real(0.4), true}, 0.1f, lengths);
+    results.back().run_fast();
+  });
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].z, results[1].z);
+  EXPECT_EQ(results[0].log_sums, results[1].log_sums);
+  EXPECT_EQ(results[0].dq, results[1].dq);
+  EXPECT_EQ(results[0].dk, results[1].dk);
+  EXPECT_EQ(results[0].dv, results[1].dv);
+}
+
+TEST(Attention, FutureTokensDoNotChangeThePast) {
+  const AttentionShape shape{2, 1, 12, real(0.3), true};
+  for_each_target([&] {
+    AttentionCase whole(shape, 0, {{150, 150}});
+    whole.run_fast();
+    for (int64_t length : {5, 16, 64, 65, 149}) {
+      AttentionCase part(shape, 0, {{length, length}});  // the same random numbers, fewer of them
+      part.run_fast();
+      for (int64_t i = 0; i < length; ++i)
+        for (int64_t j = 0; j < part.z.cols(); ++j) ASSERT_EQ(part.z(i, j), whole.z(i, j)) << length << " at " << i;
+    }
+  });
+}
+
+TEST(Attention, CachedDecodingIsTheEndOfTheWholePass) {
+  AttentionCase whole({4, 2, 16, real(0.25), true}, 0, {{90, 90}});
+  whole.run_fast();
+  const auto job = whole.jobs()[0];
+  for (int64_t count : {1, 2, 4, 5, 30}) {
+    TestMatrix z(count, whole.z.cols());
+    kernels::attention_forward(whole.shape, {}, {{job.q.rows_from(90 - count, count), job.k, job.v, z.view()}},
+                               nullptr);
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t j = 0; j < z.cols(); ++j) EXPECT_NEAR(z(i, j), whole.z(90 - count + i, j), kTolerance);
+  }
+}
+
+#ifdef LIMPID_F64
+// d(Σ z∘dz) by central differences, for every number of x.
+template <class Forward>
+double gradient_error(AttentionCase& c, TestMatrix& x, const TestMatrix& gradient, const Forward& forward) {
+  const real step = 1e-5;
+  double worst = 0;
+  const auto loss = [&] {
+    forward();
+    double sum = 0;
+    for (int64_t i = 0; i < c.z.rows(); ++i)
+      for (int64_t j = 0; j < c.z.cols(); ++j) sum += c.z(i, j) * c.dz(i, j);
+    return sum;
+  };
+  for (int64_t i = 0; i < x.rows(); ++i) {
+    for (int64_t j = 0; j < x.cols(); ++j) {
+      const real before = x(i, j);
+      x(i, j) = before + step;
+      const double above = loss();
+      x(i, j) = before - step;
+      const double slope = (above - loss()) / (2 * step);
+      x(i, j) = before;
+      worst = std::max(worst, std::abs(gradient(i, j) - c.kBefore - slope) / (1 + std::abs(slope)));
+    }
+  }
+  return worst;
+}
+
+TEST(Attention, BackwardIsTheDerivativeOfForward) {
+  for (bool causal : {false, true}) {
+    for (float rate : {0.f, 0.3f}) {
+      AttentionCase c({2, 1, 5, real(0.5), causal}, rate, {{7, 9}, {2, 3}});
+      c.run_fast();
+      const auto forward = [&] { kernels::attention_forward(c.shape, c.dropout, c.jobs(), nullptr); };
+      // The differences themselves are good to step² ≈ 1e-10.
+      EXPECT_LE(gradient_error(c, c.q, c.dq, forward), 1e-8);
+      EXPECT_LE(gradient_error(c, c.k, c.dk, forward), 1e-8);
+      EXPECT_LE(gradient_error(c, c.v, c.dv, forward), 1e-8);
+    }
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace limpid

@@ -1,0 +1,68 @@
+#include "kernels/instruction_set.h"
+
+#include "kernels/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/instruction_set.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <chrono>
+
+#include "base/real.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace limpid::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Twelve chains of dependent multiply-adds hide the latency of two units four cycles deep, and fit AVX2's registers.
+double multiply_adds(int64_t rounds) {
+  const hn::ScalableTag<real> d;
+  const auto factor = hn::Set(d, static_cast<real>(0.999)), term = hn::Set(d, static_cast<real>(1e-3));
+  auto a0 = term, a1 = term, a2 = term, a3 = term, a4 = term, a5 = term, a6 = term, a7 = term, a8 = term, a9 = term, a10 = term,
+       a11 = term;
+  for (int64_t i = 0; i < rounds; ++i) {
+    a0 = hn::MulAdd(a0, factor, term);
+    a1 = hn::MulAdd(a1, factor, term);
+    a2 = hn::MulAdd(a2, factor, term);
+    a3 = hn::MulAdd(a3, factor, term);
+    a4 = hn::MulAdd(a4, factor, term);
+    a5 = hn::MulAdd(a5, factor, term);
+    a6 = hn::MulAdd(a6, factor, term);
+    a7 = hn::MulAdd(a7, factor, term);
+    a8 = hn::MulAdd(a8, factor, term);
+    a9 = hn::MulAdd(a9, factor, term);
+    a10 = hn::MulAdd(a10, factor, term);
+    a11 = hn::MulAdd(a11, factor, term);
+  }
+  const auto sum = hn::Add(hn::Add(hn::Add(a0, a1), hn::Add(a2, a3)), hn::Add(hn::Add(a4, a5), hn::Add(a6, a7)));
+  volatile real kept = hn::GetLane(hn::Add(sum, hn::Add(hn::Add(a8, a9), hn::Add(a10, a11))));
+  (void)kept;  // so that the loop is not optimised away
+  return 24.0 * static_cast<double>(hn::Lanes(d)) * static_cast<double>(rounds);
+}
+
+const char* target_name() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace limpid::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace limpid::kernels {
+
+HWY_EXPORT(multiply_adds);
+HWY_EXPORT(target_name);
+
+std::string instruction_set() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
+
+double fma_peak_gflops(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  double operations = 0, elapsed = 0;
+  do {
+    operations += HWY_DYNAMIC_DISPATCH(multiply_adds)(100'000);
+    elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+  } while (elapsed < seconds);
+  return operations / elapsed / 1e9;
+}
+
+}  // namespace limpid::kernels
+#endif

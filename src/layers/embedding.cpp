@@ -1,0 +1,23 @@
+#include "layers/embedding.h"
+
+namespace limpid {
+
+Tensor Embedding::forward(Run& run, std::span<const int32_t> ids, const Stream& stream) const {
+  const Sequences& tokens = stream.sequences;
+  Tensor x = run.tap("embed", embedding(run, *table_, ids, factor_), {&tokens});
+  if (!positions_.none()) x = add(run, std::move(x), run.tap("pos_embed", positions_.forward(run, stream), {&tokens}));
+  if (segments_) {  // every token of a plain text belongs to the first segment
+    const std::vector<int32_t> first(ids.size(), 0);
+    x = add(run, x, run.tap("segment_embed", embedding(run, *segments_, first), {&tokens}));
+  }
+  if (norm_) x = norm_->forward(run, x, "embed_norm", tokens);
+  return dropout_add(run, {}, std::move(x), dropout_);
+}
+
+void Embedding::visit(const WeightVisitor& visitor) {
+  positions_.visit(visitor);
+  if (segments_) visitor(*segments_);
+  if (norm_) norm_->visit(visitor);
+}
+
+}  // namespace limpid

@@ -1,0 +1,35 @@
+#include "layers/feed_forward.h"
+
+namespace limpid {
+
+FeedForward::FeedForward(const FeedForwardNames& names, const FeedForwardOptions& options)
+    : options_(options), gated_(!names.gate.empty()) {
+  std::vector<Linear::Output> outputs;
+  if (gated_) outputs.push_back({names.gate, options.features});
+  outputs.push_back({names.up, options.features});
+  up_ = Linear(options.width, outputs, {Part::feed_forward, options.bias, options.layout, options.initial});
+  down_ = Linear(options.features, {{names.down, options.width}},
+                 {Part::feed_forward, options.bias, options.layout, options.initial_output});
+}
+
+Tensor FeedForward::forward(Run& run, const Tensor& x, const Sequences& tokens) const {
+  auto scope = run.scope("ffn");
+  Tensor pre = up_.forward(run, x);                                                              // (tokens, d_ff), gated: 2·d_ff
+  Tensor post;
+  if (gated_) {
+    const Tensor gate = run.tap("gate", pre.columns(0, options_.features), {&tokens});
+    const Tensor up = run.tap("pre", pre.columns(options_.features, options_.features), {&tokens});
+    post = gated_activation(run, gate, up, options_.activation, options_.dropout);
+  } else {
+    pre = run.tap("pre", std::move(pre), {&tokens});
+    post = activation(run, std::move(pre), options_.activation, options_.dropout);
+  }
+  return down_.forward(run, run.tap("post", std::move(post), {&tokens}));
+}
+
+void FeedForward::visit(const WeightVisitor& visitor) {
+  up_.visit(visitor);
+  down_.visit(visitor);
+}
+
+}  // namespace limpid

@@ -1,0 +1,26 @@
+#pragma once
+// Tokens: the ids of a ragged batch. Stream: what layers know of the tokens they work on besides their vectors.
+
+#include <cstdint>
+#include <vector>
+
+#include "tensor/sequences.h"
+
+namespace limpid {
+
+struct Tokens {
+  std::vector<int32_t> ids;  // of all sequences, end to end
+  Sequences sequences;
+
+  static Tokens of(const std::vector<std::vector<int32_t>>& rows);
+};
+
+struct Stream {
+  Sequences sequences;
+  std::vector<int32_t> positions;  // of each token within its sequence
+
+  // Positions count on from those that each sequence has had before (none without `before`).
+  static Stream of(const Sequences& sequences, const std::vector<int64_t>& before = {});
+};
+
+}  // namespace limpid

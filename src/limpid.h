@@ -1,0 +1,6 @@
+#pragma once
+// The whole library.
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "tensor/matrix.h"

@@ -1,0 +1,105 @@
+#include "models/config.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "models/config_steps.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr uintmax_t kMaxBytes = 16 << 20;  // a real config.json has some kilobytes
+constexpr int kMaxDepth = 32;              // of objects in objects; JSON values are copied and written recursively
+
+// Numbers in the model, roughly; as a floating point number, since absurd sizes overflow every other.
+double estimated_parameters(const Config& config) {
+  const auto product = [](auto... sizes) { return (1.0 * ... * static_cast<double>(sizes)); };
+  double count = product(config.vocab + config.max_positions + config.token_types, config.width);
+  for (const StackConfig& stack : {config.encoder, config.decoder})
+    count += product(stack.layers, config.width, 2 * (stack.heads + stack.kv_heads), config.head_size) +
+             product(stack.layers, config.width, stack.ffn, config.gated ? 3 : 2);
+  const RnnConfig& rnn = config.rnn;
+  return count + product(8, rnn.layers, rnn.hidden, rnn.hidden + rnn.embed) + product(config.vocab, rnn.embed);
+}
+
+std::string_view width_key(const Config& config) {
+  if (config.family == Family::seq2seq) return "d_model";
+  return config.model_type == "gpt2" ? "n_embd" : "hidden_size";
+}
+
+// "line 3, column 7: syntax error while parsing …". The place is counted here, since the library's column is 0 where a
+// line's end showed the error.
+std::string syntax_error(const std::string& text, const Json::parse_error& error) {
+  const size_t end = std::min(std::max<size_t>(error.byte, 1) - 1, text.size());
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(end), '\n');
+  const size_t column = end - (end == 0 ? 0 : text.rfind('\n', end - 1) + 1) + 1;  // npos + 1 is 0
+  const std::string_view what = error.what();
+  const size_t reason = what.find(": ");
+  return fmt::format("line {}, column {}: {}", line, column,
+                     reason == std::string_view::npos ? what : what.substr(reason + 2));
+}
+
+Json parse_json(const std::string& text) {
+  try {
+    return Json::parse(text, [](int depth, Json::parse_event_t, const Json&) {
+      check(depth <= kMaxDepth, "[config] values lie deeper than {} in one another: is this a config.json?", kMaxDepth);
+      return true;
+    });
+  } catch (const Json::parse_error& error) {
+    fail("[config] not JSON: {}", syntax_error(text, error));
+  }
+}
+
+}  // namespace
+
+void check_consistency(const Config& config) {
+  check(config.positions != PositionKind::rotary || config.head_size % 2 == 0,
+        "[config] a head has {} numbers ({} {}): allowed with rotary positions, which turn pairs, is an even number",
+        config.head_size, width_key(config), config.width);
+  check(config.positions != PositionKind::sinusoidal || config.width % 2 == 0,
+        "[config] {} is {}: allowed with sinusoidal positions, sines and cosines in pairs, is an even number",
+        width_key(config), config.width);
+  check(config.activation != Activation::tanh || config.dropout.activation == 0,
+        "[config] dropout on activations is {} with tanh: allowed is 0", config.dropout.activation);
+  constexpr double kMost = 1e15;  // far beyond any memory, far below what overflows
+  const double count = estimated_parameters(config);
+  check(count <= kMost, "[config] the sizes ask for {:.1e} parameters: allowed are {:.0e}", count, kMost);
+}
+
+Config parse_config(const Json& json) {
+  Config config;
+  ConfigReader reader(json);
+  read_family(reader, config);
+  read_limpid(reader, config);
+  if (config.positions == PositionKind::rotary) read_rotary(reader, config);
+  refuse_unsupported(reader, config);
+  check_consistency(config);
+  note_ignored(reader, config);
+  config.json = json;
+  return config;
+}
+
+Config load_config(const std::string& path) {
+  fs::path file = path;
+  if (fs::is_directory(file)) {
+    file /= "config.json";
+    check(fs::exists(file), "[config] {}: holds no config.json: is it the folder of a model?", path);
+  }
+  std::error_code none;
+  const uintmax_t bytes = fs::is_regular_file(file, none) ? fs::file_size(file, none) : 0;
+  check(bytes <= kMaxBytes, "[config] {}: is no config.json: it has {}", file.string(), bytes_text(bytes));
+  const std::string text = read_text(file);
+  try {
+    return parse_config(parse_json(text));
+  } catch (const Error& error) {
+    constexpr std::string_view kWhere = "[config] ";
+    fail("{}{}: {}", kWhere, file.string(), std::string_view(error.what()).substr(kWhere.size()));
+  }
+}
+
+}  // namespace limpid

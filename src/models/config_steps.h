@@ -1,0 +1,30 @@
+#pragma once
+// The steps of parse_config, in their order. All throw Error; see config.h for what a Config says.
+
+#include "models/config.h"
+#include "models/config_reader.h"
+
+namespace limpid {
+
+// Hugging Face's names of activation functions.
+ConfigReader::Names<Activation> activation_names();
+
+// The keys of the config's family, with Hugging Face's values where optional ones are absent.
+void read_family(ConfigReader& reader, Config& config);
+
+// The object "limpid": what no Hugging Face config can say.
+void read_limpid(ConfigReader& reader, Config& config);
+
+// rope_theta and what may stand around it, where positions are rotary.
+void read_rotary(ConfigReader& reader, Config& config);
+
+// Throws where a key that changes the mathematics has a value that Limpid does not compute.
+void refuse_unsupported(ConfigReader& reader, Config& config);
+
+// Notes the keys that nobody asked for, but for those known to change nothing.
+void note_ignored(const ConfigReader& reader, Config& config);
+
+// Throws where what was read contradicts itself.
+void check_consistency(const Config& config);
+
+}  // namespace limpid

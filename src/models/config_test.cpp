@@ -1,0 +1,290 @@
+#include "models/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/temporary_folder.h"
+#include "models/config_examples.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+using examples::error_of;
+using examples::least;
+using examples::parsed;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+void expect_stack(const StackConfig& stack, const StackConfig& expected) {
+  EXPECT_EQ(stack.layers, expected.layers);
+  EXPECT_EQ(stack.heads, expected.heads);
+  EXPECT_EQ(stack.kv_heads, expected.kv_heads);
+  EXPECT_EQ(stack.ffn, expected.ffn);
+}
+
+void expect_dropout(const DropoutConfig& dropout, const DropoutConfig& expected) {
+  EXPECT_EQ(dropout.embedding, expected.embedding);
+  EXPECT_EQ(dropout.attention, expected.attention);
+  EXPECT_EQ(dropout.activation, expected.activation);
+  EXPECT_EQ(dropout.residual, expected.residual);
+}
+
+TEST(Config, Gpt2HasHuggingFacesDefaults) {
+  const Config config = parsed("gpt2");
+  EXPECT_EQ(config.family, Family::language_model);
+  EXPECT_EQ(config.model_type, "gpt2");
+  EXPECT_EQ(config.vocab, 61);
+  EXPECT_EQ(config.width, 16);
+  EXPECT_EQ(config.head_size, 8);
+  EXPECT_EQ(config.max_positions, 32);
+  expect_stack(config.stack(), {.layers = 2, .heads = 2, .kv_heads = 2, .ffn = 64});
+  EXPECT_EQ(config.norm, NormKind::layer);
+  EXPECT_EQ(config.norm_place, NormPlace::before);
+  EXPECT_EQ(config.norm_eps, static_cast<real>(1e-5));
+  EXPECT_TRUE(config.norm_bias && config.final_norm && config.attention_bias && config.ffn_bias);
+  EXPECT_FALSE(config.embedding_norm || config.output_bias || config.gated || config.scale_embedding);
+  EXPECT_EQ(config.positions, PositionKind::learned);
+  EXPECT_EQ(config.activation, Activation::gelu_tanh);
+  EXPECT_TRUE(config.feed_forward && config.residual && config.scale_scores && config.causal && config.tie_output);
+  EXPECT_EQ(config.layout, WeightLayout::in_out);
+  EXPECT_TRUE(config.fused_qkv);
+  expect_dropout(config.dropout, {.embedding = 0.1, .attention = 0.1, .activation = 0, .residual = 0.1});
+  EXPECT_EQ(config.initializer_range, 0.02);
+  EXPECT_EQ(config.eos_token, std::nullopt);  // 50256 is not in this vocabulary
+  EXPECT_THAT(config.notes, IsEmpty());
+  EXPECT_FALSE(config.only_limpid);
+  EXPECT_EQ(config.json, least("gpt2"));
+}
+
+TEST(Config, LlamaHasHuggingFacesDefaults) {
+  const Config config = parsed("llama");
+  EXPECT_EQ(config.family, Family::language_model);
+  EXPECT_EQ(config.head_size, 8);
+  EXPECT_EQ(config.max_positions, 2048);
+  expect_stack(config.stack(), {.layers = 2, .heads = 4, .kv_heads = 4, .ffn = 80});
+  EXPECT_EQ(config.norm, NormKind::rms);
+  EXPECT_EQ(config.norm_place, NormPlace::before);
+  EXPECT_EQ(config.norm_eps, static_cast<real>(1e-6));
+  EXPECT_EQ(config.positions, PositionKind::rotary);
+  EXPECT_EQ(config.rope_theta, real{10000});
+  EXPECT_EQ(config.activation, Activation::silu);
+  EXPECT_TRUE(config.gated && config.final_norm && config.causal);
+  EXPECT_FALSE(config.norm_bias || config.attention_bias || config.ffn_bias || config.output_bias || config.tie_output);
+  EXPECT_EQ(config.layout, WeightLayout::out_in);
+  EXPECT_FALSE(config.fused_qkv);
+  expect_dropout(config.dropout, {});
+  EXPECT_EQ(config.bos_token, 1);
+  EXPECT_EQ(config.eos_token, 2);
+  EXPECT_EQ(config.pad_token, std::nullopt);
+}
+
+TEST(Config, BertHasHuggingFacesDefaults) {
+  const Config config = parsed("bert");
+  EXPECT_EQ(config.family, Family::encoder);
+  EXPECT_EQ(config.token_types, 2);
+  EXPECT_EQ(config.max_positions, 32);
+  expect_stack(config.stack(), {.layers = 3, .heads = 2, .kv_heads = 2, .ffn = 48});
+  expect_stack(config.decoder, {});
+  EXPECT_EQ(config.norm_place, NormPlace::after);
+  EXPECT_EQ(config.norm_eps, static_cast<real>(1e-12));
+  EXPECT_TRUE(config.embedding_norm && config.output_bias && config.tie_output && config.attention_bias);
+  EXPECT_FALSE(config.final_norm || config.causal || config.gated);
+  EXPECT_EQ(config.positions, PositionKind::learned);
+  EXPECT_EQ(config.activation, Activation::gelu);
+  expect_dropout(config.dropout, {.embedding = 0.1, .attention = 0.1, .activation = 0, .residual = 0.1});
+  EXPECT_EQ(config.pad_token, 0);
+  EXPECT_EQ(config.mask_token, std::nullopt);
+  EXPECT_EQ(parsed("bert", R"({"mask_token_id": 4})").mask_token, 4);
+}
+
+TEST(Config, MarianIsPostNorm) {
+  const Config config = parsed("marian");
+  EXPECT_EQ(config.family, Family::seq2seq);
+  EXPECT_EQ(config.width, 16);
+  EXPECT_EQ(config.head_size, 8);
+  EXPECT_EQ(config.max_positions, 1024);
+  expect_stack(config.encoder, {.layers = 2, .heads = 2, .kv_heads = 2, .ffn = 24});
+  expect_stack(config.decoder, {.layers = 3, .heads = 2, .kv_heads = 2, .ffn = 40});
+  EXPECT_EQ(config.norm_place, NormPlace::after);
+  EXPECT_EQ(config.norm_eps, static_cast<real>(1e-5));
+  EXPECT_FALSE(config.final_norm || config.embedding_norm || config.scale_embedding);
+  EXPECT_EQ(config.positions, PositionKind::sinusoidal);
+  EXPECT_EQ(config.sinusoids, SinusoidLayout::halves);
+  EXPECT_EQ(config.activation, Activation::gelu);
+  EXPECT_TRUE(config.output_bias && config.tie_output && config.share_source_embedding && config.causal);
+  expect_dropout(config.dropout, {.embedding = 0.1, .attention = 0, .activation = 0, .residual = 0.1});
+  EXPECT_EQ(config.initializer_range, 0.02);
+  EXPECT_EQ(config.pad_token, std::nullopt);  // 58100 is not in this vocabulary
+  EXPECT_EQ(config.eos_token, 0);
+  EXPECT_EQ(config.decoder_start_token, 0);
+  EXPECT_FALSE(config.only_limpid);
+}
+
+TEST(Config, PegasusIsPreNorm) {
+  const Config config = parsed("pegasus");
+  EXPECT_EQ(config.norm_place, NormPlace::before);
+  EXPECT_TRUE(config.final_norm);
+  EXPECT_EQ(config.pad_token, 0);
+  EXPECT_EQ(config.eos_token, 1);
+  EXPECT_FALSE(config.only_limpid);
+}
+
+TEST(Config, NormalizeBeforeDecidesAgainstTheFamilyAndSaysSo) {
+  const Config pre = parsed("marian", R"({"normalize_before": true})");
+  EXPECT_EQ(pre.norm_place, NormPlace::before);
+  EXPECT_TRUE(pre.final_norm && pre.only_limpid);
+  EXPECT_THAT(pre.notes, ElementsAre(AllOf(HasSubstr("normalize_before is true"), HasSubstr("marian is post-norm"))));
+  const Config post = parsed("pegasus", R"({"normalize_before": false})");
+  EXPECT_EQ(post.norm_place, NormPlace::after);
+  EXPECT_TRUE(!post.final_norm && post.only_limpid);
+  EXPECT_FALSE(parsed("marian", R"({"normalize_before": false})").only_limpid);
+}
+
+TEST(Config, OptionalKeysAreRead) {
+  const Config marian = parsed("marian", R"({"dropout": 0.3, "attention_dropout": 0.2, "activation_dropout": 0.1,
+      "scale_embedding": true, "tie_word_embeddings": false, "share_encoder_decoder_embeddings": false, "init_std": 0.1,
+      "pad_token_id": 5, "bos_token_id": 6, "eos_token_id": 7, "decoder_start_token_id": 8, "decoder_vocab_size": 57,
+      "max_position_embeddings": 9})");
+  expect_dropout(marian.dropout, {.embedding = 0.3, .attention = 0.2, .activation = 0.1, .residual = 0.3});
+  EXPECT_TRUE(marian.scale_embedding && !marian.tie_output && !marian.share_source_embedding && !marian.only_limpid);
+  EXPECT_TRUE(parsed("pegasus", R"({"share_encoder_decoder_embeddings": false})").only_limpid);
+  EXPECT_EQ(marian.initializer_range, 0.1);
+  EXPECT_EQ(marian.max_positions, 9);
+  EXPECT_THAT((std::vector{marian.pad_token, marian.bos_token, marian.eos_token, marian.decoder_start_token}),
+              ElementsAre(5, 6, 7, 8));
+
+  const Config gpt2 =
+      parsed("gpt2", R"({"n_inner": 24, "scale_attn_weights": false, "embd_pdrop": 0.1, "attn_pdrop": 0.2,
+      "resid_pdrop": 0.3, "layer_norm_epsilon": 1e-3, "tie_word_embeddings": false, "initializer_range": 0.5})");
+  EXPECT_EQ(gpt2.decoder.ffn, 24);
+  EXPECT_TRUE(!gpt2.scale_scores && !gpt2.tie_output && !gpt2.only_limpid);
+  expect_dropout(gpt2.dropout, {.embedding = 0.1, .attention = 0.2, .activation = 0, .residual = 0.3});
+  EXPECT_EQ(gpt2.norm_eps, static_cast<real>(1e-3));
+  EXPECT_EQ(gpt2.initializer_range, 0.5);
+
+  const Config llama =
+      parsed("llama", R"({"num_key_value_heads": 2, "head_dim": 10, "attention_bias": true, "mlp_bias": true,
+      "rope_theta": 5e5, "rms_norm_eps": 1e-5, "attention_dropout": 0.1, "tie_word_embeddings": true,
+      "max_position_embeddings": 64, "eos_token_id": [3, 5], "pad_token_id": -1, "bos_token_id": null})");
+  EXPECT_EQ(llama.decoder.kv_heads, 2);
+  EXPECT_EQ(llama.head_size, 10);
+  EXPECT_TRUE(llama.attention_bias && llama.ffn_bias && llama.tie_output);
+  EXPECT_EQ(llama.rope_theta, real{500000});
+  EXPECT_EQ(llama.dropout.attention, 0.1);
+  EXPECT_EQ(llama.eos_token, 3);
+  EXPECT_EQ(llama.pad_token, std::nullopt);
+
+  const Config bert = parsed("bert", R"({"hidden_dropout_prob": 0.2, "attention_probs_dropout_prob": 0.3,
+      "type_vocab_size": 1, "layer_norm_eps": 1e-5, "tie_word_embeddings": false})");
+  expect_dropout(bert.dropout, {.embedding = 0.2, .attention = 0.3, .activation = 0, .residual = 0.2});
+  EXPECT_EQ(bert.token_types, 1);
+  EXPECT_FALSE(bert.tie_output);
+}
+
+TEST(Config, ActivationsHaveSeveralNames) {
+  const auto activation = [](const char* name) {
+    examples::Json json = least("bert");
+    json["hidden_act"] = name;
+    return parse_config(json).activation;
+  };
+  EXPECT_EQ(activation("relu"), Activation::relu);
+  for (const char* name : {"gelu", "gelu_python"}) EXPECT_EQ(activation(name), Activation::gelu);
+  for (const char* name : {"gelu_new", "gelu_fast", "gelu_pytorch_tanh"})
+    EXPECT_EQ(activation(name), Activation::gelu_tanh);
+  for (const char* name : {"silu", "swish"}) EXPECT_EQ(activation(name), Activation::silu);
+  EXPECT_EQ(activation("tanh"), Activation::tanh);
+  EXPECT_EQ(activation("linear"), Activation::none);
+}
+
+TEST(Config, RotaryBaseMayStandInRopeParameters) {
+  EXPECT_EQ(parsed("llama", R"({"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}})").rope_theta,
+            real{500000});
+  EXPECT_EQ(parsed("llama", R"({"rope_theta": 7, "rope_scaling": {"type": "default"}})").rope_theta, real{7});
+  EXPECT_EQ(parsed("llama", R"({"rope_theta": 7, "rope_scaling": null})").rope_theta, real{7});
+}
+
+TEST(Config, RecurrentModels) {
+  const Config config = parsed("rnn_seq2seq");
+  EXPECT_EQ(config.family, Family::rnn_seq2seq);
+  EXPECT_EQ(config.width, 20);
+  EXPECT_EQ(config.rnn.embed, 12);
+  EXPECT_EQ(config.rnn.hidden, 20);
+  EXPECT_EQ(config.rnn.layers, 2);
+  EXPECT_EQ(config.rnn.cell, CellKind::lstm);
+  EXPECT_EQ(config.rnn.context, ContextUse::initial);
+  EXPECT_FALSE(config.rnn.bidirectional || config.tie_output || config.share_source_embedding);
+  EXPECT_TRUE(config.output_bias && config.only_limpid);
+  EXPECT_EQ(config.decoder_start_token, 1);
+  EXPECT_EQ(parsed("rnn_seq2seq", R"({"cell": "gru"})").rnn.cell, CellKind::gru);
+  EXPECT_EQ(parsed("rnn_seq2seq", R"({"context": "every_step"})").rnn.context, ContextUse::every_step);
+  const Config both = parsed("rnn_seq2seq", R"({"attention": "additive", "bidirectional": true, "dropout": 0.2})");
+  EXPECT_EQ(both.rnn.context, ContextUse::additive);
+  EXPECT_TRUE(both.rnn.bidirectional);
+  expect_dropout(both.dropout, {.residual = 0.2});
+}
+
+TEST(LoadConfig, TakesAFileOrAFolder) {
+  const TemporaryFolder folder;
+  write_text(folder / "config.json", least("gpt2").dump());
+  EXPECT_EQ(load_config(folder.path().string()).vocab, 61);
+  EXPECT_EQ(load_config((folder / "config.json").string()).vocab, 61);
+}
+
+TEST(LoadConfig, SaysWhichFileIsWrong) {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "config.json").string();
+  const auto error = [&] { return error_of([&] { load_config(folder.path().string()); }); };
+  EXPECT_THAT(error(), AllOf(HasSubstr(folder.path().string()), HasSubstr("holds no config.json")));
+  EXPECT_THAT(error_of([&] { load_config((folder / "absent.json").string()); }), HasSubstr("absent.json"));
+  write_text(file, "{\n \"model_type\": \"gpt2\",\n \"vocab_size\" 61\n}");
+  EXPECT_THAT(error(),
+              AllOf(StartsWith("[config] " + file + ": not JSON: line 3, column 16"), HasSubstr("expected ':'")));
+  write_text(file, "{\"a\": 1,\n \"b\": tru}");
+  EXPECT_THAT(error(), StartsWith("[config] " + file + ": not JSON: line 2, column 10: syntax error"));
+  write_text(file, "}");
+  EXPECT_THAT(error(), HasSubstr(": not JSON: line 1, column 1: "));
+  write_text(file, "");
+  EXPECT_THAT(error(), AllOf(StartsWith("[config] " + file), HasSubstr("end of input")));
+  write_text(file, examples::with("gpt2", R"({"n_head": 3})").dump());
+  EXPECT_THAT(error(), StartsWith("[config] " + file + ": n_head 3 does not divide n_embd 16: "));
+  write_text(file, "[1, 2]");
+  EXPECT_THAT(error(), AllOf(StartsWith("[config] " + file), HasSubstr("[1,2]"), HasSubstr("JSON object")));
+  write_text(file, "{\"a\": \"\xff\"}");
+  EXPECT_THAT(error(), HasSubstr("UTF-8"));
+  write_text(file, std::string(1000000, '['));
+  EXPECT_THAT(error(), HasSubstr("deeper than"));
+  fs::resize_file(file, 17 << 20);
+  EXPECT_THAT(error(), HasSubstr("17.8 MB"));
+}
+
+// The eleven reference cases, where they are at hand.
+TEST(LoadConfig, ReadsTheReferenceCases) {
+  const char* given = std::getenv("LIMPID_REFERENCE");
+  const fs::path reference = given ? fs::path(given) : fs::path(LIMPID_SOURCE_DIR) / "../shared/reference";
+  if (!fs::is_directory(reference)) GTEST_SKIP() << "no reference cases in " << reference;
+  int cases = 0;
+  for (const auto& entry : fs::directory_iterator(reference)) {
+    if (!fs::exists(entry.path() / "config.json")) continue;
+    const Config config = load_config(entry.path().string());
+    const bool rnn = config.family == Family::rnn_seq2seq;
+    EXPECT_THAT(config.notes, IsEmpty()) << entry.path();
+    EXPECT_EQ(config.only_limpid, rnn) << entry.path();
+    const std::string name = entry.path().filename().string();
+    EXPECT_EQ(config.rnn.context == ContextUse::additive, name.find("additive") != std::string::npos) << name;
+    EXPECT_EQ(rnn && config.rnn.cell == CellKind::lstm, name.starts_with("lstm")) << name;
+    EXPECT_EQ(config.norm_place == NormPlace::after, name == "seq2seq-post-norm" || name == "bert") << name;
+    ++cases;
+  }
+  EXPECT_GE(cases, 11);
+}
+
+}  // namespace
+}  // namespace limpid

@@ -1,0 +1,25 @@
+#pragma once
+// Encoder: a stack of blocks in which every token sees all others (BERT's shape), with the head that guesses masked tokens.
+
+#include "models/model.h"
+#include "models/stack.h"
+
+namespace limpid {
+
+class Encoder : public Model {
+ public:
+  explicit Encoder(const Config& config);
+
+  void visit_parameters(const WeightVisitor& visitor) override;
+  Tensor forward(Run& run, const Batch& batch) const override;
+
+  Tensor encode(Run& run, const Tokens& tokens) const { return stack_.forward(run, tokens); }  // hidden vectors of every token
+
+ private:
+  Weight embedding_;
+  Stack stack_;
+  Linear transform_;  // of the masked-token head: dense, activation, norm
+  Norm transform_norm_;
+};
+
+}  // namespace limpid

@@ -1,0 +1,22 @@
+#pragma once
+// LanguageModel: a decoder alone. Predicts the next token from the last vector of the tokens so far. GPT-2's shape, Llama's
+// shape, and what lies between.
+
+#include "models/model.h"
+#include "models/stack.h"
+
+namespace limpid {
+
+class LanguageModel : public Model {
+ public:
+  explicit LanguageModel(const Config& config);
+
+  void visit_parameters(const WeightVisitor& visitor) override;
+  Tensor forward(Run& run, const Batch& batch) const override;
+
+ private:
+  Weight embedding_;
+  Stack stack_;
+};
+
+}  // namespace limpid

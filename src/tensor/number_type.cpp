@@ -1,0 +1,116 @@
+// The loops are plain C++, compiled once for each instruction set and chosen at run time: gcc and clang turn the
+// branch-free conversions of the header into vector code, which memory then bounds.
+#include "tensor/number_type.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tensor/number_type.cpp"
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)  // no faster here than the baseline, SSE2
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <cstring>
+
+HWY_BEFORE_NAMESPACE();
+namespace limpid::HWY_NAMESPACE {
+namespace {
+
+template <class Stored, class Convert>
+void convert_to_real(const std::byte* in, int64_t count, real* out, Convert convert) {
+  for (int64_t i = 0; i < count; ++i) {
+    Stored number;
+    std::memcpy(&number, in + i * sizeof(Stored), sizeof(Stored));  // any alignment
+    out[i] = static_cast<real>(convert(number));
+  }
+}
+
+template <class Stored, class Convert>
+void convert_from_real(const real* in, int64_t count, std::byte* out, Convert convert) {
+  for (int64_t i = 0; i < count; ++i) {
+    const Stored number = convert(in[i]);
+    std::memcpy(out + i * sizeof(Stored), &number, sizeof(Stored));
+  }
+}
+
+void range_to_real(NumberType type, const std::byte* in, int64_t count, real* out) {
+  switch (type) {
+    case NumberType::f64: return convert_to_real<double>(in, count, out, [](double x) { return x; });
+    case NumberType::f32: return convert_to_real<float>(in, count, out, [](float x) { return x; });
+    case NumberType::f16: return convert_to_real<uint16_t>(in, count, out, [](uint16_t x) { return from_f16(x); });
+    case NumberType::bf16: return convert_to_real<uint16_t>(in, count, out, [](uint16_t x) { return from_bf16(x); });
+  }
+}
+
+void range_from_real(const real* in, int64_t count, NumberType type, std::byte* out) {
+  switch (type) {
+    case NumberType::f64:
+      return convert_from_real<double>(in, count, out, [](real x) { return static_cast<double>(x); });
+    case NumberType::f32: return convert_from_real<float>(in, count, out, [](real x) { return static_cast<float>(x); });
+    case NumberType::f16: return convert_from_real<uint16_t>(in, count, out, [](real x) { return to_f16(x); });
+    case NumberType::bf16: return convert_from_real<uint16_t>(in, count, out, [](real x) { return to_bf16(x); });
+  }
+}
+
+}  // namespace
+}  // namespace limpid::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include "base/error.h"
+#include "base/parallel.h"
+
+namespace limpid {
+namespace {
+
+HWY_EXPORT(range_to_real);
+HWY_EXPORT(range_from_real);
+
+constexpr int64_t kGrain = 1 << 14;  // numbers a range: 64 kB of float
+
+static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
+
+}  // namespace
+
+int64_t bytes_of(NumberType type, int64_t count) {
+  switch (type) {
+    case NumberType::f64: return count * 8;
+    case NumberType::f32: return count * 4;
+    case NumberType::f16:
+    case NumberType::bf16: return count * 2;
+  }
+  fail("[number type] {} is no type of number", static_cast<int>(type));
+}
+
+std::string_view name_of(NumberType type) {
+  switch (type) {
+    case NumberType::f64: return "F64";
+    case NumberType::f32: return "F32";
+    case NumberType::f16: return "F16";
+    case NumberType::bf16: return "BF16";
+  }
+  fail("[number type] {} is no type of number", static_cast<int>(type));
+}
+
+std::optional<NumberType> number_type_named(std::string_view name) {
+  for (const NumberType type : {NumberType::f64, NumberType::f32, NumberType::f16, NumberType::bf16})
+    if (name == name_of(type)) return type;
+  return std::nullopt;
+}
+
+void to_real(NumberType type, const void* numbers, int64_t count, real* out) {
+  const auto* const in = static_cast<const std::byte*>(numbers);
+  parallel_ranges(count, kGrain, [&](int64_t begin, int64_t end) {
+    HWY_DYNAMIC_DISPATCH(range_to_real)(type, in + bytes_of(type, begin), end - begin, out + begin);
+  });
+}
+
+void from_real(const real* numbers, int64_t count, NumberType type, void* out) {
+  auto* const bytes = static_cast<std::byte*>(out);
+  parallel_ranges(count, kGrain, [&](int64_t begin, int64_t end) {
+    HWY_DYNAMIC_DISPATCH(range_from_real)(numbers + begin, end - begin, type, bytes + bytes_of(type, begin));
+  });
+}
+
+}  // namespace limpid
+#endif  // HWY_ONCE

@@ -1,0 +1,57 @@
+#pragma once
+// Weight: a named parameter of a model, wherever its numbers lie and in whatever precision. Only linear and embedding look
+// at the precision; everything else asks for numbers.
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tensor/matrix.h"
+#include "tensor/number_type.h"
+
+namespace limpid {
+
+// How a weight starts when a model is trained from nothing.
+struct Initial {
+  enum class Kind { constant, normal, uniform } kind = Kind::constant;
+  double value = 0;  // the constant, the standard deviation, or the bound of ±
+
+  static Initial zeros() { return {Kind::constant, 0}; }
+  static Initial ones() { return {Kind::constant, 1}; }
+  static Initial normal(double deviation) { return {Kind::normal, deviation}; }
+  static Initial uniform(double bound) { return {Kind::uniform, bound}; }
+  // Glorot & Bengio 2010: variance 2/(inputs + outputs)
+  static Initial glorot(int64_t inputs, int64_t outputs) {
+    return uniform(std::sqrt(6.0 / static_cast<double>(inputs + outputs)));
+  }
+};
+
+// What a parameter is for, for tables of parameters.
+enum class Part { embedding, position, attention, feed_forward, norm, recurrent, output };
+
+struct Weight {
+  std::string name;            // the Hugging Face name of its family
+  std::vector<int64_t> shape;  // as files have it
+  Part part = Part::embedding;
+  Initial initial;
+  bool trainable = true;  // false: statistics that are kept but not learned
+
+  NumberType type = kRealType;
+  const void* data = nullptr;
+  int64_t offset = -1;  // in the flat buffer of Parameters, counted in numbers; -1: lies elsewhere and is not trained
+  int64_t index = -1;   // in the order of visit_parameters
+
+  int64_t size() const {
+    int64_t product = 1;
+    for (int64_t n : shape) product *= n;
+    return product;
+  }
+  const real* numbers() const;  // throws where the weight is stored in another precision
+  ConstMatrix matrix() const;   // of a weight of two dimensions, likewise
+};
+
+using WeightVisitor = std::function<void(Weight&)>;
+
+}  // namespace limpid

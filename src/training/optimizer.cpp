@@ -1,0 +1,36 @@
+#include "training/optimizer.h"
+
+#include <algorithm>
+
+namespace limpid {
+
+Optimizer::Optimizer(const Parameters& parameters, const OptimizerOptions& options)
+    : options_(options),
+      m_(make_flat_buffer(parameters.trainable_size())),
+      v_(make_flat_buffer(parameters.trainable_size())) {}
+
+double Optimizer::step(Parameters& parameters, Gradients& gradients, double learning_rate) {
+  gradients.finish();
+  kernels::AdamStep adam{.learning_rate = learning_rate,
+                         .beta1 = options_.beta1,
+                         .beta2 = options_.beta2,
+                         .eps = options_.eps,
+                         .weight_decay = options_.weight_decay,
+                         .decoupled = options_.decoupled,
+                         .step = ++steps_};
+  double norm = 0;
+  if (options_.clip_norm > 0) {
+    norm = gradients.norm();
+    if (norm > options_.clip_norm) adam.gradient_scale = options_.clip_norm / norm;
+  }
+  kernels::adam(adam, parameters.trainable_size(), gradients.data(), parameters.data(), m_.get(), v_.get());
+  return norm;
+}
+
+void apply_statistics(Parameters& parameters, Tape& tape) {
+  for (const StatisticsUpdate& update : tape.statistics())
+    std::copy(update.values.begin(), update.values.end(), parameters.data(*update.weight));
+  tape.statistics().clear();
+}
+
+}  // namespace limpid

@@ -1,0 +1,37 @@
+#pragma once
+// Optimizer: Adam and AdamW over the flat buffers of Parameters and Gradients.
+
+#include "autograd/parameters.h"
+#include "autograd/tape.h"
+#include "kernels/adam.h"
+
+namespace limpid {
+
+struct OptimizerOptions {
+  double beta1 = 0.9;
+  double beta2 = 0.98;
+  double eps = 1e-9;
+  double weight_decay = 0;
+  bool decoupled = true;    // AdamW; false: Adam, whose decay is part of the gradient
+  double clip_norm = 0;     // gradients longer than this, all taken as one vector, are scaled down to it; 0: never
+};
+
+class Optimizer {
+ public:
+  Optimizer(const Parameters& parameters, const OptimizerOptions& options);
+
+  // One update. Returns the norm of the gradient before clipping, or 0 where nobody clips (it costs a pass).
+  double step(Parameters& parameters, Gradients& gradients, double learning_rate);
+
+  int64_t steps() const { return steps_; }
+
+ private:
+  OptimizerOptions options_;
+  std::shared_ptr<real> m_, v_;  // running means of gradients and of their squares
+  int64_t steps_ = 0;
+};
+
+// Writes the running statistics that a training pass has gathered into the parameters.
+void apply_statistics(Parameters& parameters, Tape& tape);
+
+}  // namespace limpid
