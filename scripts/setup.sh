@@ -91,15 +91,14 @@ lock() {
   flock "$file"
 }
 
-# configure PRESET: runs CMake if this preset is new, has changed, moved here from elsewhere, or can now build the tests.
+# configure PRESET: runs CMake if this preset is new, has changed, was built elsewhere, or can now build the tests.
 configure() {
-  local preset=$1 folder=$root/build/$1 tests=ON state fresh= log
+  local preset=$1 folder=$root/build/$1 tests=ON state before= fresh= log
   [[ -z $(missing_packages test) ]] || tests=OFF
   state="$root tests=$tests"
-  if [[ -f $folder/build.ninja && $folder/.configured -nt $root/CMakePresets.json ]]; then
-    [[ $(<"$folder/.configured") != "$state" ]] || return 0
-    [[ $(<"$folder/.configured") == "$root "* ]] || fresh=--fresh
-  fi
+  [[ ! -f $folder/.configured ]] || before=$(<"$folder/.configured")
+  [[ $before != "$state" || ! -f $folder/build.ninja || $root/CMakePresets.json -nt $folder/.configured ]] || return 0
+  [[ -z $before || $before == "$root tests="* ]] || fresh=--fresh
   status "Configuring Limpid ($preset)"
   mkdir -p "$folder"
   log=$folder/configure.log
@@ -113,7 +112,9 @@ configure() {
 }
 
 # time_left SECONDS: in words.
-time_left() { if (($1 < 100)); then printf 'about %d s left' "$1"; else printf 'about %d min left' $((($1 + 30) / 60)); fi; }
+time_left() {
+  if (($1 < 100)); then printf 'about %d s left' "$1"; else printf 'about %d min left' $((($1 + 30) / 60)); fi
+}
 
 # show_progress PRESET: reads ninja's output. Lines "@done/total@ what" become a percentage with the time left; what a
 # compiler says is passed on to stdout without the command that made it say so.

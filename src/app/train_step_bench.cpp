@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <mutex>
 
@@ -87,7 +88,7 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-double rounded(double value, double unit) { return std::round(value / unit) * unit; }
+double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 
 }  // namespace
 
@@ -125,12 +126,12 @@ nlohmann::ordered_json bench_train_step(const TrainStepOptions& options) {
           {"threads", threads()},
           {"parameters", parameters.trainable_size()},
           {"dropout", options.dropout ? shape.dropout : 0},
-          {"seconds", rounded(best, 1e-4)},
+          {"seconds", rounded(best, 1e4)},
           {"tokens_per_second", std::round(static_cast<double>(shape.sequences * shape.length) / best)},
-          {"gflop", rounded(gflop, 0.1)},
-          {"gflops", rounded(gflop / best, 0.1)},
-          {"fma_peak_gflops", rounded(peak, 0.1)},
-          {"of_peak", rounded(gflop / best / peak, 0.001)},
+          {"gflop", rounded(gflop, 10)},
+          {"gflops", rounded(gflop / best, 10)},
+          {"fma_peak_gflops", rounded(peak, 10)},
+          {"of_peak", rounded(gflop / best / peak, 1000)},
           {"rss_mb", std::round(rss)}};
 }
 

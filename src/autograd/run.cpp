@@ -30,7 +30,7 @@ Dropout Run::dropout(double rate) {
 }
 
 Run::Scope Run::scope(std::string_view name) {
-  if (!options_.probe) return {nullptr, 0};
+  if (!options_.probe || name.empty()) return {nullptr, 0};
   const size_t length = prefix_.size();
   prefix_.append(name).push_back('.');
   return {this, length};

@@ -1,7 +1,6 @@
 #include "formats/json.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -44,28 +43,62 @@ std::string reason_of(const json::exception& error) {
   return printable(reason, 200);
 }
 
-// Stops the parser at what its grammar allows and we do not.
-class Guard {
+// Builds the value from what the parser reads, and stops at what the grammar allows and we do not. (The library's own
+// callback for this looks through the whole parent at the end of each object: hours for a large vocabulary.)
+class Builder : public nlohmann::json_sax<json> {
  public:
-  explicit Guard(std::string_view where) : where_(where) {}
+  Builder(std::string_view text, std::string_view where) : text_(text), where_(where) {}
+  json take() { return std::move(root_); }
 
-  bool operator()(int depth, json::parse_event_t event, const json& value) {
-    using Event = json::parse_event_t;
-    if (event == Event::object_start || event == Event::array_start)
-      check(depth < kMaxJsonDepth, "{}: is nested deeper than {}: is this the right file?", where_, kMaxJsonDepth);
-    if (event == Event::object_start) keys_.emplace_back();
-    if (event == Event::object_end) keys_.pop_back();
-    if (event == Event::key) {
-      const auto& key = value.get_ref<const std::string&>();
-      check(keys_.back().insert(key).second, "{}: has the key {} twice in one object: remove one", where_,
-            in_quotes(key));
-    }
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t& value) override { return add(std::move(value)); }
+  bool start_object(std::size_t) override { return open(json::object()); }
+  bool start_array(std::size_t) override { return open(json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(string_t& name) override {
+    const auto [place, fresh] = open_.back()->emplace(std::move(name), nullptr);
+    check(fresh, "{}: has the key {} twice in one object: remove one", where_, in_quotes(place.key()));
+    member_ = &*place;
     return true;
   }
 
+  bool parse_error(std::size_t bytes_read, const std::string&, const json::exception& error) override {
+    const size_t byte = std::min(text_.size(), std::max<size_t>(bytes_read, 1) - 1);  // the last one read is at fault
+    fail("{}{}: {}: is the file whole and JSON?", where_, position_text(text_, byte), reason_of(error));
+  }
+
  private:
-  std::string_view where_;
-  std::vector<std::unordered_set<std::string>> keys_;  // of each object that is open
+  json& place(json value) {
+    if (open_.empty()) return root_ = std::move(value);
+    if (open_.back()->is_object()) return *member_ = std::move(value);
+    open_.back()->push_back(std::move(value));
+    return open_.back()->back();
+  }
+  bool add(json value) {
+    place(std::move(value));
+    return true;
+  }
+  bool open(json value) {
+    check(open_.size() < kMaxJsonDepth, "{}: is nested deeper than {}: is this the right file?", where_, kMaxJsonDepth);
+    open_.push_back(&place(std::move(value)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::string_view text_, where_;
+  json root_;
+  std::vector<json*> open_;  // objects and lists not yet closed; only the last one grows, so these stay where they are
+  json* member_ = nullptr;   // of the last key, to be filled
 };
 
 }  // namespace
@@ -73,15 +106,9 @@ class Guard {
 json parse_json(std::string_view text, std::string_view where) {
   const bool blank = text.find_first_not_of(" \t\r\n") == text.npos;
   check(!blank, "{}: is empty where JSON is expected: was its download or its writing cut short?", where);
-  Guard guard(where);
-  try {
-    return json::parse(text.begin(), text.end(), std::ref(guard));
-  } catch (const json::parse_error& error) {  // error.byte counts what was read, so the last of it is at fault
-    const size_t byte = std::min(text.size(), std::max<size_t>(error.byte, 1) - 1);
-    fail("{}{}: {}: is the file whole and JSON?", where, position_text(text, byte), reason_of(error));
-  } catch (const json::exception& error) {  // a number beyond double
-    fail("{}: {}: is the file whole and JSON?", where, reason_of(error));
-  }
+  Builder builder(text, where);
+  json::sax_parse(text.begin(), text.end(), &builder);  // throws from parse_error
+  return builder.take();
 }
 
 json read_json(const std::filesystem::path& path) { return parse_json(read_text(path), "[json] " + path.string()); }

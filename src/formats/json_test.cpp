@@ -44,7 +44,7 @@ TEST(Json, SaysWhere) {
   EXPECT_THAT(error_of("{\"a\": 1,}"), HasSubstr("expected string literal"));
   EXPECT_THAT(error_of(""), StartsWith("[json] x: is empty"));
   EXPECT_THAT(error_of(" \n"), StartsWith("[json] x: is empty"));
-  EXPECT_THAT(error_of("[1e999]"), StartsWith("[json] x: number overflow"));
+  EXPECT_THAT(error_of("[1e999]"), StartsWith("[json] x:1:6: number overflow"));
 }
 
 TEST(Json, RefusesTextThatIsNotUtf8) {

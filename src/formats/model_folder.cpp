@@ -11,7 +11,8 @@ namespace {
 // Files in the wild carry a prefix or an old name for some weights.
 const SafetensorsEntry& find_entry(const SafetensorsFolder& files, const std::string& name) {
   std::string old_name = name;
-  for (const auto& [now, before] : {std::pair{"LayerNorm.weight", "LayerNorm.gamma"}, std::pair{"LayerNorm.bias", "LayerNorm.beta"}})
+  for (const auto& [now, before] :
+       {std::pair{"LayerNorm.weight", "LayerNorm.gamma"}, std::pair{"LayerNorm.bias", "LayerNorm.beta"}})
     if (name.ends_with(now)) old_name = name.substr(0, name.size() - std::string_view(now).size()) + before;
   for (const std::string& candidate : {name, "transformer." + name, old_name})
     if (files.find(candidate)) return files.get(candidate);
@@ -20,7 +21,8 @@ const SafetensorsEntry& find_entry(const SafetensorsFolder& files, const std::st
 
 const SafetensorsEntry& entry_of(const SafetensorsFolder& files, const Weight& weight) {
   const SafetensorsEntry& entry = find_entry(files, weight.name);
-  check(entry.shape == weight.shape, "[model] {}: {} has shape [{}], the config asks for [{}]: do config and weights belong together?",
+  check(entry.shape == weight.shape,
+        "[model] {}: {} has shape [{}], the config asks for [{}]: do config and weights belong together?",
         files.path().string(), weight.name, fmt::join(entry.shape, ", "), fmt::join(weight.shape, ", "));
   return entry;
 }
@@ -34,21 +36,25 @@ void read_weights(const SafetensorsFolder& files, Parameters& parameters) {
 void map_weights(const SafetensorsFolder& files, Model& model) {
   model.visit_parameters([&](Weight& weight) {
     const SafetensorsEntry& entry = entry_of(files, weight);
-    check(entry.shape.size() > 1 || *entry.type == kRealType, "[model] {}: {} is a vector stored as {}: read the weights instead of mapping them",
-          files.path().string(), weight.name, entry.type_name);
+    check(entry.shape.size() > 1 || *entry.type == kRealType,
+          "[model] {}: {} is a vector stored as {}: read the weights instead of mapping them", files.path().string(),
+          weight.name, entry.type_name);
     check(reinterpret_cast<uintptr_t>(entry.bytes.data()) % bytes_of(*entry.type) == 0,
-          "[model] {}: {} is not aligned in the file: read the weights instead of mapping them", files.path().string(), weight.name);
+          "[model] {}: {} is not aligned in the file: read the weights instead of mapping them", files.path().string(),
+          weight.name);
     weight.type = *entry.type;
     weight.data = entry.bytes.data();
     weight.offset = weight.index = -1;
   });
 }
 
-void write_model(const std::filesystem::path& folder, const Config& config, const Parameters& parameters, NumberType type) {
+void write_model(const std::filesystem::path& folder, const Config& config, const Parameters& parameters,
+                 NumberType type) {
   std::filesystem::create_directories(folder);
   std::vector<TensorToWrite> tensors;
   for (const Weight& weight : parameters.weights())
-    tensors.push_back({.name = weight.name, .type = type, .shape = weight.shape, .reals = parameters.data() + weight.offset});
+    tensors.push_back(
+        {.name = weight.name, .type = type, .shape = weight.shape, .reals = parameters.data() + weight.offset});
   write_safetensors(folder / "model.safetensors", tensors);
   write_text(folder / "config.json", config.json.dump(2) + "\n");
 }

@@ -250,7 +250,7 @@ void mutate(std::string& file, Random& random) {
 TEST(Safetensors, MutatedFilesAreRefusedOrConsistent) {
   const std::string valid = file_with(kValid, 38);
   int refused = 0, accepted = 0;
-  for (uint64_t seed = 0; seed < 20000; ++seed) {
+  for (uint64_t seed = 0; seed < 10000; ++seed) {
     Random random(random_key(seed, 0, 0));
     std::string file = valid;
     for (int64_t changes = 1 + random.below(3); changes > 0; --changes) mutate(file, random);
@@ -271,8 +271,8 @@ TEST(Safetensors, MutatedFilesAreRefusedOrConsistent) {
     }
     if (HasFatalFailure()) FAIL() << "seed " << seed;
   }
-  EXPECT_GT(refused, 5000);
-  EXPECT_GT(accepted, 500) << "changes of data or names only must pass";
+  EXPECT_GT(refused, 3000);
+  EXPECT_GT(accepted, 300) << "changes of data or names only must pass";
 }
 
 // Every file of the reference cases, which PyTorch wrote.

@@ -16,8 +16,8 @@
 #include "kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace limpid {
-namespace HWY_NAMESPACE {
+namespace limpid::HWY_NAMESPACE {
+namespace {
 
 struct ValueAndSlope {
   RealVec value, slope;
@@ -150,8 +150,8 @@ HWY_INLINE void with_activation(Activation f, const Call& call) {
   }
 }
 
-}  // namespace HWY_NAMESPACE
-}  // namespace limpid
+}  // namespace
+}  // namespace limpid::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // the guard that is toggled

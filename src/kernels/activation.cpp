@@ -1,7 +1,5 @@
 #include "kernels/activation.h"
 
-#include <cmath>
-#include <numbers>
 #include <type_traits>
 
 #include "kernels/elementwise.h"
@@ -16,6 +14,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {
+namespace {
 
 // What falls on a vector of numbers, the first of which has that index: nothing, a dropout mask, or only its scale.
 struct NoDropout {
@@ -102,6 +101,7 @@ void gated_backward_stretch(Activation f, const Dropout& dropout, uint64_t index
   });
 }
 
+}  // namespace
 }  // namespace limpid::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,7 @@
 
 namespace limpid {
 
-using Wide = long double;
+using Wide = std::conditional_t<sizeof(real) == 4, double, long double>;
 
 // A ragged batch: the sequences' rows lie one after another, with a gap after each row.
 struct AttentionCase {
@@ -79,6 +80,12 @@ struct AttentionCase {
     kernels::attention_backward(shape, dropout, jobs(), log_sums.data(), gradients());
   }
 
+  // Scores of a few units and sums of terms that themselves add up to 1 are known to some units of the last place of 1,
+  // a dot product of D normal numbers to some D.
+  double tolerance() const {
+    return static_cast<double>(16 + shape.head_size) * double(std::numeric_limits<real>::epsilon());
+  }
+
   std::string name() const {
     std::string text = fmt::format("{}/{} heads of {}{}{}, queries×keys", shape.heads, shape.kv_heads, shape.head_size,
                                    shape.causal ? ", causal" : "", dropout.rate > 0 ? ", dropout" : "");
@@ -127,10 +134,11 @@ struct AttentionFormula {
     log_sums.push_back(m > 0 ? max + std::log(sum) : max);
     for (int64_t j = 0; j < m; ++j) {
       p[j] /= sum;
+      const Wide dropped = drop(j, p[j]);
       Wide dot = 0;
       for (int64_t t = 0; t < size; ++t) {
-        z[i * q_cols + column + t] += drop(j, p[j]) * Wide(c.v(first_key + j, k_column + t));
-        dv[(first_key + j) * k_cols + k_column + t] += drop(j, p[j]) * Wide(c.dz(i, column + t));
+        z[i * q_cols + column + t] += dropped * Wide(c.v(first_key + j, k_column + t));
+        dv[(first_key + j) * k_cols + k_column + t] += dropped * Wide(c.dz(i, column + t));
         dot += Wide(c.dz(i, column + t)) * Wide(c.v(first_key + j, k_column + t));
       }
       dp[j] = drop(j, dot);

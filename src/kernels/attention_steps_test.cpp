@@ -3,9 +3,6 @@
 namespace limpid {
 namespace {
 
-constexpr double kUnit = std::numeric_limits<real>::epsilon();
-constexpr double kTolerance = 16 * kUnit;  // as in attention_test.cpp
-
 // The four steps and their backward, with every number in between. Gradients of pairs begin at kBefore: what a step
 // adds is then passed on without it.
 struct Steps {
@@ -41,16 +38,16 @@ TEST(AttentionSteps, AreTheFormula) {
     for_each_target([&] {
       AttentionCase c = original;
       const Steps steps(c);
-      EXPECT_LE(largest_error(steps.scores, exact.scores), kTolerance);
-      EXPECT_LE(largest_error(steps.masked, exact.masked), kTolerance);
-      EXPECT_LE(largest_error(steps.pattern, exact.pattern), kTolerance);
-      EXPECT_LE(largest_error(c.z, exact.z), kTolerance);
-      EXPECT_LE(largest_error(steps.dpattern, exact.dpattern, c.kBefore), kTolerance);
-      EXPECT_LE(largest_error(steps.dmasked, exact.dmasked, c.kBefore), kTolerance);
-      EXPECT_LE(largest_error(steps.dscores, exact.dscores, c.kBefore), kTolerance);
-      EXPECT_LE(largest_error(c.dq, exact.dq, c.kBefore), kTolerance);
-      EXPECT_LE(largest_error(c.dk, exact.dk, c.kBefore), kTolerance);
-      EXPECT_LE(largest_error(c.dv, exact.dv, c.kBefore), kTolerance);
+      EXPECT_LE(largest_error(steps.scores, exact.scores), c.tolerance());
+      EXPECT_LE(largest_error(steps.masked, exact.masked), c.tolerance());
+      EXPECT_LE(largest_error(steps.pattern, exact.pattern), c.tolerance());
+      EXPECT_LE(largest_error(c.z, exact.z), c.tolerance());
+      EXPECT_LE(largest_error(steps.dpattern, exact.dpattern, c.kBefore), c.tolerance());
+      EXPECT_LE(largest_error(steps.dmasked, exact.dmasked, c.kBefore), c.tolerance());
+      EXPECT_LE(largest_error(steps.dscores, exact.dscores, c.kBefore), c.tolerance());
+      EXPECT_LE(largest_error(c.dq, exact.dq, c.kBefore), c.tolerance());
+      EXPECT_LE(largest_error(c.dk, exact.dk, c.kBefore), c.tolerance());
+      EXPECT_LE(largest_error(c.dv, exact.dv, c.kBefore), c.tolerance());
       EXPECT_TRUE(c.z.intact() && c.dq.intact() && c.dk.intact() && c.dv.intact());
     });
   }
@@ -64,7 +61,8 @@ TEST(AttentionSteps, AreTheFastKernelToRounding) {
     const Steps steps(slow);
     const auto near = [&](const TestMatrix& x, const TestMatrix& y) {
       for (int64_t i = 0; i < x.rows(); ++i)
-        for (int64_t j = 0; j < x.cols(); ++j) ASSERT_NEAR(x(i, j), y(i, j), kTolerance * (1 + std::abs(y(i, j))));
+        for (int64_t j = 0; j < x.cols(); ++j)
+          ASSERT_NEAR(x(i, j), y(i, j), slow.tolerance() * (1 + std::abs(y(i, j))));
     };
     near(slow.z, fast.z), near(slow.dq, fast.dq), near(slow.dk, fast.dk), near(slow.dv, fast.dv);
   }

@@ -5,18 +5,12 @@
 namespace limpid {
 namespace {
 
-constexpr double kUnit = std::numeric_limits<real>::epsilon();
-
-// Scores of a few units, sums of up to some thousand terms of size 1/terms: errors of some units of the last place
-// of 1.
-constexpr double kTolerance = 16 * kUnit;
-
 void expect_formula(const AttentionCase& c, const AttentionFormula& exact) {
-  EXPECT_LE(largest_error(c.z, exact.z), kTolerance);
-  EXPECT_LE(largest_error(c.log_sums, exact.log_sums), kTolerance);
-  EXPECT_LE(largest_error(c.dq, exact.dq, c.kBefore), kTolerance);
-  EXPECT_LE(largest_error(c.dk, exact.dk, c.kBefore), kTolerance);
-  EXPECT_LE(largest_error(c.dv, exact.dv, c.kBefore), kTolerance);
+  EXPECT_LE(largest_error(c.z, exact.z), c.tolerance());
+  EXPECT_LE(largest_error(c.log_sums, exact.log_sums), c.tolerance());
+  EXPECT_LE(largest_error(c.dq, exact.dq, c.kBefore), c.tolerance());
+  EXPECT_LE(largest_error(c.dk, exact.dk, c.kBefore), c.tolerance());
+  EXPECT_LE(largest_error(c.dv, exact.dv, c.kBefore), c.tolerance());
   EXPECT_TRUE(c.z.intact() && c.dq.intact() && c.dk.intact() && c.dv.intact());
 }
 
@@ -46,7 +40,7 @@ TEST(Attention, StaysFiniteAndRightForLargeScores) {
     AttentionCase c({1, 1, 8, real(60), true}, 0, {{queries, 20}});  // scores in the hundreds
     c.run_fast();
     // Scores of several hundred are themselves known to some units of their last place only, and exp passes that on.
-    EXPECT_LE(largest_error(c.z, AttentionFormula(c).z), 2000 * kUnit);
+    EXPECT_LE(largest_error(c.z, AttentionFormula(c).z), 2000 * std::numeric_limits<real>::epsilon());
     for (int64_t i = 0; i < queries; ++i)
       for (int64_t j = 0; j < 8; ++j) EXPECT_TRUE(std::isfinite(c.dq(i, j)));
   }
@@ -115,7 +109,7 @@ TEST(Attention, CachedDecodingIsTheEndOfTheWholePass) {
     kernels::attention_forward(whole.shape, {}, {{job.q.rows_from(90 - count, count), job.k, job.v, z.view()}},
                                nullptr);
     for (int64_t i = 0; i < count; ++i)
-      for (int64_t j = 0; j < z.cols(); ++j) EXPECT_NEAR(z(i, j), whole.z(90 - count + i, j), kTolerance);
+      for (int64_t j = 0; j < z.cols(); ++j) EXPECT_NEAR(z(i, j), whole.z(90 - count + i, j), whole.tolerance());
   }
 }
 

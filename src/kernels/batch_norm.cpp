@@ -12,6 +12,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {
+namespace {
 
 // sums += x, or (x - mean)² where mean is given, over the rows [begin, end)
 void sum_columns(int64_t begin, int64_t end, ConstMatrix x, const real* mean, real* sums) {
@@ -54,6 +55,7 @@ void combine_columns(int64_t begin, int64_t end, const real* a, ConstMatrix u, c
   }
 }
 
+}  // namespace
 }  // namespace limpid::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -11,6 +11,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {
+namespace {
 
 // y = base + drop(x), where index is that of x[0]; without base: y = drop(x)
 void dropout_stretch(const Dropout& dropout, uint64_t index, const real* base, const real* x, real* y, int64_t n) {
@@ -36,6 +37,7 @@ void add_stretch(const real* base, const real* x, real* y, int64_t n) {
   }
 }
 
+}  // namespace
 }  // namespace limpid::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -17,6 +17,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {
+namespace {
 
 constexpr int kTogether = 4;
 
@@ -51,7 +52,7 @@ HWY_INLINE void norm_forward_block(int64_t i, ConstMatrix x, const real* gain, c
   }
   for_each_vector(x.cols, [&](int64_t j, auto part) HWY_ATTR {
     const RealVec g = part.load(gain + j);
-    const RealVec b = kCentered ? part.load(bias + j) : hn::Zero(d);
+    const RealVec b = bias ? part.load(bias + j) : hn::Zero(d);
     for (int r = 0; r < kRows; ++r) {
       const RealVec normal = hn::Mul(hn::Sub(part.load(x.row(i + r) + j), center[r]), factor[r]);
       part.store(hn::MulAdd(normal, g, b), y.row(i + r) + j);
@@ -132,6 +133,7 @@ void norm_backward_rows(bool centered, int64_t begin, int64_t end, ConstMatrix x
   centered ? rows(std::true_type()) : rows(std::false_type());
 }
 
+}  // namespace
 }  // namespace limpid::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

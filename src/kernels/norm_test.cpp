@@ -172,6 +172,15 @@ TEST(Norm, GradientsOfGainAndBiasMayBeLeftOut) {
   EXPECT_EQ(alone, dbias);
 }
 
+TEST(Norm, BiasMayBeLeftOut) {
+  Batch b(5, 33, 2);
+  b.bias = TestMatrix(1, 33);
+  const RowNorm with_zeros(true, b, 2);
+  TestMatrix y(5, 33, 2), mean(1, 5), scale(1, 5);
+  kernels::layer_norm_forward(b.x.view(), b.gain.data(), nullptr, kEps, y.view(), mean.data(), scale.data());
+  EXPECT_EQ(y, with_zeros.y);
+}
+
 // A large common offset must not eat the digits: Σx² - mean² would lose all of them.
 TEST(Norm, VarianceSurvivesAnOffset) {
   TestMatrix x(1, 64), y(1, 64), ones(1, 64, 0, 1), zeros(1, 64);

@@ -16,8 +16,7 @@
 #include "kernels/dropout.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace limpid {
-namespace HWY_NAMESPACE {
+namespace limpid::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -25,8 +24,7 @@ using Reals = hn::ScalableTag<real>;  // as many numbers as a vector holds
 using RealVec = hn::Vec<Reals>;
 
 // Whether a masked load or store leaves memory outside the mask alone. Where it does not, tails go through a buffer.
-inline constexpr bool kMasksMemory =
-    HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SCALAR;
+inline constexpr bool kMasksMemory = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SCALAR;
 
 // The first n numbers at p, 0 < n ≤ lanes, and zero beyond.
 template <class D, class T = hn::TFromD<D>>
@@ -67,8 +65,7 @@ struct PartVector {
 };
 
 // Calls body(j, part) for the vectors of [begin, n), where j is the first lane's place and part loads and stores:
-//   for_each_vector(cols, [&](int64_t j, auto part) HWY_ATTR { part.store(hn::Mul(part.load(x + j), factor), y + j);
-//   });
+//   for_each_vector(n, [&](int64_t j, auto part) HWY_ATTR { part.store(hn::Neg(part.load(x + j)), y + j); });
 template <class Body>
 HWY_INLINE void for_each_vector(int64_t begin, int64_t n, const Body& body) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(Reals()));
@@ -91,11 +88,10 @@ HWY_INLINE hn::TFromD<D> max_lanes(D d, V v) {
   return hn::GetLane(hn::MaxOfLanes(d, v));
 }
 
-// x, but at most (at least) the limit; a NaN stays a NaN.
+// x, but at most (at least) the limit; a NaN stays a NaN, since of a number and a NaN x86 returns the second.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V at_most(D d, V x, hn::TFromD<D> limit) {
-  if constexpr (HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR)
-    return hn::Min(hn::Set(d, limit), x);  // the second is returned
+  if constexpr (HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR) return hn::Min(hn::Set(d, limit), x);
   return hn::IfThenElse(hn::Gt(x, hn::Set(d, limit)), hn::Set(d, limit), x);
 }
 template <class D, class V = hn::Vec<D>>
@@ -113,7 +109,7 @@ HWY_INLINE V polynomial(D d, V x, const hn::TFromD<D> (&c)[N]) {
 }
 
 // eˣ = 2ⁿ·(1 + m): x = n·ln 2 + r with |r| ≤ ln 2 / 2, and m = eʳ - 1 = r + r²·q(r), where q has the least relative
-// error in eʳ (Remez). n is also wanted as an integer where a float keeps its exponent.
+// error in eʳ (Remez). `exponent` is n where a number keeps its exponent.
 template <class D>
 struct ExpParts {
   hn::Vec<D> m;
@@ -147,8 +143,8 @@ HWY_INLINE ExpParts<D> exp_parts(D d, V x) {
   return {hn::MulAdd(hn::Mul(r, r), q, r), hn::ShiftLeft<kMantissaBits>(hn::BitCast(hn::RebindToSigned<D>(), shifted))};
 }
 
-// eˣ to 1 unit in the last place. Where eˣ is below all normal numbers it is 0; above 88.37 (double:
-// 709.4) it grows no more; a NaN stays a NaN.
+// eˣ to 1 unit in the last place. Where eˣ is below all normal numbers it is 0, from x = 88.37 (double: 709.4) on it
+// grows no more, and a NaN stays a NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp(D d, V x) {
   using T = hn::TFromD<D>;
@@ -168,8 +164,7 @@ HWY_INLINE V sigmoid(D d, V x) {
   return hn::Div(one, hn::Add(one, exp(d, hn::Neg(x))));
 }
 
-// tanh(x) = t/(t + 2), t = e²ˣ - 1 = 2ⁿ·m + (2ⁿ - 1), which keeps the digits of a small x. To 3 units in the last
-// place.
+// tanh(x) = t/(t + 2), t = e²ˣ - 1 = 2ⁿ·m + (2ⁿ - 1), to 3 units in the last place, also where x is small.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V tanh(D d, V x) {
   using T = hn::TFromD<D>;
@@ -245,8 +240,7 @@ class DropoutMask {
   real scale_;
 };
 
-}  // namespace HWY_NAMESPACE
-}  // namespace limpid
+}  // namespace limpid::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #endif  // the guard that is toggled

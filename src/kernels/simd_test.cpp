@@ -16,6 +16,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {
+namespace {
 
 void exp_all(const real* x, real* y, int64_t n) {
   for_each_vector(n, [&](int64_t j, auto part) HWY_ATTR { part.store(exp(Reals(), part.load(x + j)), y + j); });
@@ -50,6 +51,7 @@ void double_all(const real* x, real* y, int64_t n, real* largest, real* sum) {
   *sum = sum_lanes(d, total) - static_cast<real>(n);
 }
 
+}  // namespace
 }  // namespace limpid::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -118,9 +118,7 @@ void panel(const SmallGemm& gemm, const TileRow& tiles, int64_t most_rows, int64
 
 }  // namespace
 
-int64_t multiply_small_rows(int64_t n) {
-  return tile_rows(next_piece(std::max<int64_t>(1, n / kLanes), kMaxVectors));
-}
+int64_t multiply_small_rows(int64_t n) { return tile_rows(next_piece(std::max<int64_t>(1, n / kLanes), kMaxVectors)); }
 
 void multiply_small(const SmallGemm& gemm) {
   const int64_t vectors = gemm.c.cols / kLanes;

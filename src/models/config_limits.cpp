@@ -86,7 +86,7 @@ constexpr std::string_view kSilent =
     " do_sample dtype early_stopping encoder_no_repeat_ngram_size exponential_decay_length_penalty"
     " extra_pos_embeddings finetuning_task force_bos_token_to_be_generated forced_bos_token_id"
     " forced_eos_token_id gradient_checkpointing id2label is_decoder is_encoder_decoder"
-    " keys_to_ignore_at_inference label2id length_penalty limpid mask_token_id max_length max_window_layers"
+    " keys_to_ignore_at_inference label2id length_penalty mask_token_id max_length max_window_layers"
     " min_length model_max_length n_ctx no_repeat_ngram_size num_beam_groups num_beams num_labels"
     " num_return_sequences output_attentions output_hidden_states output_past output_scores pooler_fc_size"
     " pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type prefix problem_type"

@@ -1,0 +1,197 @@
+// What must hold for every model, whatever its numbers; docs/numerics.md promises it.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/parallel.h"
+#include "models/language_model.h"
+#include "models/seq2seq.h"
+#include "models/small_models.h"
+
+namespace limpid {
+namespace {
+
+class Invariants : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { small_ = small_model(small_configs().at(GetParam())); }
+  void TearDown() override { set_threads(0); }
+
+  std::vector<real> logits(const Batch& batch, Probe* probe = nullptr) const {
+    limpid::Run run({.probe = probe});
+    return numbers(small_.model->logits(run, batch));
+  }
+  static std::vector<real> numbers(const Tensor& x) {
+    std::vector<real> result;
+    for (int64_t i = 0; i < x.rows(); ++i) result.insert(result.end(), x.values().row(i), x.values().row(i) + x.cols());
+    return result;
+  }
+  // Loss and all gradients of one training step.
+  std::vector<real> step(Probe* probe = nullptr, uint64_t seed = 3) const {
+    Gradients gradients(*small_.parameters);
+    const Arena arena;
+    Tape tape(arena, &gradients);
+    limpid::Run run({.arena = arena, .tape = &tape, .probe = probe, .train = true, .seed = seed});
+    const Loss loss = small_.model->loss(run, small_.batch, {.smoothing = static_cast<real>(0.1)});
+    tape.backward();
+    gradients.finish();
+    std::vector<real> result(gradients.data(), gradients.data() + gradients.size());
+    result.push_back(static_cast<real>(loss.sum));
+    return result;
+  }
+  static double largest_difference(const std::vector<real>& a, const std::vector<real>& b) {
+    EXPECT_EQ(a.size(), b.size());
+    double most = 0, scale = 1e-30;
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+      most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+      scale = std::max(scale, std::abs(static_cast<double>(b[i])));
+    }
+    return most / scale;
+  }
+  bool batch_norm() const { return small_.model->config().norm == NormKind::batch; }
+
+  SmallModel small_;
+};
+
+TEST_P(Invariants, SameSeedSameBits) {
+  EXPECT_EQ(step(), step());
+  EXPECT_EQ(logits(small_.batch), logits(small_.batch));
+}
+
+TEST_P(Invariants, AnyNumberOfThreadsSameBits) {
+  set_threads(1);
+  const auto logits_alone = logits(small_.batch), step_alone = step();
+  for (int count : {2, 3}) {
+    set_threads(count);
+    EXPECT_EQ(logits(small_.batch), logits_alone);
+    EXPECT_EQ(step(), step_alone);
+  }
+}
+
+TEST_P(Invariants, AnEmptyProbeChangesNoBit) {
+  FunctionProbe empty;
+  EXPECT_EQ(logits(small_.batch, &empty), logits(small_.batch));
+  EXPECT_EQ(step(&empty), step());
+}
+
+TEST_P(Invariants, ReadingChangesNoBitUnlessItTakesAnotherKernel) {
+  for (const char* pattern : {"*resid*", "*ffn*", "*.q", "*.z", "*embed", "*gates", "*.h", "context", "*attn_out", "*norm1"}) {
+    FunctionProbe probe;
+    probe.on(pattern, [](const Tap&) {});
+    EXPECT_EQ(logits(small_.batch, &probe), logits(small_.batch)) << pattern;
+  }
+  FunctionProbe everything;  // scores, patterns, scales and logits are kept: equal within rounding
+  everything.on("*", [](const Tap&) {});
+  EXPECT_LT(largest_difference(logits(small_.batch, &everything), logits(small_.batch)), 2e-6);
+  EXPECT_LT(largest_difference(step(&everything), step()), 2e-6);
+}
+
+// One sequence of a batch.
+Batch only(const Batch& batch, int64_t i) {
+  auto pick = [&](const Tokens& tokens) {
+    if (tokens.sequences.count() == 0) return tokens;
+    const auto begin = tokens.ids.begin() + tokens.sequences.begin(i);
+    return Tokens::of({{begin, begin + tokens.sequences.length(i)}});
+  };
+  const auto begin = batch.labels.begin() + batch.input.sequences.begin(i);
+  return {pick(batch.source), pick(batch.input), {begin, begin + batch.input.sequences.length(i)}};
+}
+
+TEST_P(Invariants, AloneEqualsInABatch) {
+  if (batch_norm()) GTEST_SKIP() << "batch norm is there to show the contrary in training";
+  const auto together = logits(small_.batch);
+  std::vector<real> alone;
+  for (int64_t i = 0; i < small_.batch.input.sequences.count(); ++i) {
+    const Batch one = only(small_.batch, i);
+    if (std::all_of(one.labels.begin(), one.labels.end(), [](int32_t label) { return label < 0; })) continue;
+    const auto rows = logits(one);
+    alone.insert(alone.end(), rows.begin(), rows.end());
+  }
+  EXPECT_LT(largest_difference(alone, together), 1e-5);
+}
+
+TEST_P(Invariants, TheFutureDoesNotChangeThePast) {
+  if (small_.model->config().family == Family::encoder) GTEST_SKIP() << "an encoder sees all tokens";
+  Batch changed = small_.batch;
+  const int64_t last = changed.input.sequences.length(0) - 1;
+  changed.input.ids[last] = (changed.input.ids[last] + 1) % static_cast<int32_t>(small_.model->config().vocab);
+  const auto before = logits(small_.batch), after = logits(changed);
+  const int64_t vocab = small_.model->config().vocab;
+  for (int64_t i = 0; i < last * vocab; ++i) ASSERT_EQ(before[i], after[i]) << "token " << i / vocab;
+  double moved = 0;  // and the present does change
+  for (int64_t i = last * vocab; i < (last + 1) * vocab; ++i) moved += std::abs(static_cast<double>(before[i] - after[i]));
+  EXPECT_GT(moved, 0);
+}
+
+TEST_P(Invariants, DropoutOnlyInTraining) {
+  const DropoutConfig& dropout = small_.model->config().dropout;
+  if (dropout.embedding + dropout.attention + dropout.activation + dropout.residual == 0) GTEST_SKIP() << "has none";
+  EXPECT_NE(step(nullptr, 3), step(nullptr, 4));
+  EXPECT_EQ(logits(small_.batch), logits(small_.batch));
+}
+
+TEST_P(Invariants, CachedDecodingEqualsTheFullPass) {
+  const Config& config = small_.model->config();
+  if (config.family == Family::encoder || config.family == Family::rnn_seq2seq) GTEST_SKIP() << "no keys and values to keep";
+  const Batch batch = only(small_.batch, 1);
+  const auto full = logits(batch);
+  KeyValueCache cache(1);
+  std::vector<real> cached;
+  Tensor memory;
+  const auto* translator = dynamic_cast<const Seq2Seq*>(small_.model.get());
+  if (translator) {
+    limpid::Run run({});
+    memory = translator->encode(run, batch.source);
+  }
+  // The first tokens at once, then one by one.
+  for (size_t begin = 0, end = 2; begin < batch.input.ids.size(); begin = end, end = begin + 1) {
+    Batch part;
+    end = std::min(end, batch.input.ids.size());
+    part.input = Tokens::of({{batch.input.ids.begin() + begin, batch.input.ids.begin() + end}});
+    part.labels.assign(end - begin, 0);
+    limpid::Run run({.cache = &cache});
+    const Tensor x = translator ? translator->decode(run, part.input, begin == 0 ? memory : Tensor{}, batch.source.sequences)
+                                : small_.model->forward(run, part);
+    const auto rows = numbers(small_.model->output().logits(run, x, part.input.sequences));
+    cached.insert(cached.end(), rows.begin(), rows.end());
+  }
+  EXPECT_LT(largest_difference(cached, full), 1e-5);
+}
+
+TEST_P(Invariants, ResidualPartsSumToTheResidualStream) {
+  const Config& config = small_.model->config();
+  if (config.family == Family::rnn_seq2seq || config.norm_place == NormPlace::after || !config.residual)
+    GTEST_SKIP() << "no residual stream that is a plain sum";
+  const std::string stack = config.family == Family::seq2seq ? "decoder." : "";
+  std::vector<real> sum, stream;
+  auto add_up = [&](const Tap& tap) {
+    const auto part = numbers(tap.value);
+    if (sum.empty()) sum.resize(part.size());
+    for (size_t i = 0; i < part.size(); ++i) sum[i] += part[i];
+  };
+  FunctionProbe probe;
+  for (const char* part : {"embed", "pos_embed"}) probe.on(stack + part, add_up);
+  const std::string blocks = stack.empty() ? "blocks." : stack;
+  for (const char* part : {"*.attn_out", "*.cross_attn_out", "*.ffn_out"}) probe.on(blocks + part, add_up);
+  probe.on(blocks + "*.resid_post", [&](const Tap& tap) { stream = numbers(tap.value); });
+  logits(small_.batch, &probe);
+  EXPECT_LT(largest_difference(sum, stream), 1e-6);
+}
+
+TEST_P(Invariants, TheLastLogitLensIsTheLogits) {
+  const Config& config = small_.model->config();
+  if (config.family == Family::encoder || config.family == Family::rnn_seq2seq) GTEST_SKIP() << "their output layer reads something else";
+  // The last block's output through the final norm, where there is one, and the unembedding.
+  const std::string side = config.family == Family::seq2seq ? "decoder." : "";
+  const std::string last = config.final_norm ? side + "final_norm" : (side.empty() ? "blocks." : side) + "1.resid_post";
+  std::vector<real> lens;
+  FunctionProbe probe;
+  limpid::Run plain({});
+  probe.on(last, [&](const Tap& tap) { lens = numbers(small_.model->output().logits(plain, tap.value, *tap.layout.rows)); });
+  EXPECT_EQ(logits(small_.batch, &probe), lens);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Invariants, testing::ValuesIn(small_config_names()), config_of_test);
+
+}  // namespace
+}  // namespace limpid

@@ -1,0 +1,121 @@
+#pragma once
+// Small models of every family and variant, for tests.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "base/random.h"
+#include "models/model.h"
+
+namespace limpid {
+
+struct SmallModel {
+  std::unique_ptr<Model> model;
+  std::unique_ptr<Parameters> parameters;
+  Batch batch;
+};
+
+// Configs by name; the names are those of tests.
+inline std::map<std::string, nlohmann::ordered_json> small_configs() {
+  using Json = nlohmann::ordered_json;
+  const Json marian = {{"model_type", "marian"}, {"vocab_size", 23}, {"d_model", 12}, {"encoder_layers", 2}, {"decoder_layers", 2},
+                       {"encoder_attention_heads", 3}, {"decoder_attention_heads", 3}, {"encoder_ffn_dim", 20}, {"decoder_ffn_dim", 20},
+                       {"activation_function", "relu"}, {"scale_embedding", true}, {"max_position_embeddings", 32},
+                       {"pad_token_id", 0}, {"eos_token_id", 2}, {"decoder_start_token_id", 0}};
+  const Json gpt2 = {{"model_type", "gpt2"}, {"vocab_size", 23}, {"n_embd", 12}, {"n_layer", 2}, {"n_head", 3}, {"n_positions", 32},
+                     {"bos_token_id", 0}, {"eos_token_id", 2}};
+  const Json llama = {{"model_type", "llama"}, {"vocab_size", 23}, {"hidden_size", 16}, {"intermediate_size", 20},
+                      {"num_hidden_layers", 2}, {"num_attention_heads", 4}, {"num_key_value_heads", 2}, {"max_position_embeddings", 32},
+                      {"bos_token_id", 1}, {"eos_token_id", 2}};
+  const Json bert = {{"model_type", "bert"}, {"vocab_size", 23}, {"hidden_size", 12}, {"intermediate_size", 20}, {"num_hidden_layers", 2},
+                     {"num_attention_heads", 3}, {"max_position_embeddings", 32}, {"type_vocab_size", 2}};
+  const Json rnn = {{"model_type", "rnn_seq2seq"}, {"vocab_size", 23}, {"embed_dim", 6}, {"hidden_size", 8}, {"cell", "gru"},
+                    {"attention", "none"}, {"context", "initial"}, {"bidirectional", false}, {"layers", 1}, {"decoder_start_token_id", 1}};
+  auto with = [](Json json, const Json& changes) {
+    json.merge_patch(changes);
+    return json;
+  };
+  auto limpid = [&](const Json& json, const Json& changes) { return with(json, {{"limpid", changes}}); };
+  return {
+      {"marian", marian},
+      {"marian_untied", with(marian, {{"share_encoder_decoder_embeddings", false}, {"tie_word_embeddings", false}})},
+      {"marian_interleaved", limpid(marian, {{"sinusoids", "interleaved"}})},
+      {"marian_batch_norm", limpid(with(marian, {{"activation_function", "gelu"}}), {{"norm", "batch"}})},
+      {"marian_no_residual", limpid(marian, {{"residual", false}})},
+      {"marian_no_scale", limpid(marian, {{"scale_scores", false}})},
+      {"marian_linear_ffn", limpid(marian, {{"activation", "none"}})},
+      {"marian_no_positions", limpid(marian, {{"positions", "none"}})},
+      {"pegasus", with(marian, {{"model_type", "pegasus"}, {"activation_function", "gelu"}, {"scale_embedding", false}})},
+      {"pegasus_learned_gated", limpid(with(marian, {{"model_type", "pegasus"}}), {{"positions", "learned"}, {"activation", "silu"}})},
+      {"gpt2", gpt2},
+      {"gpt2_no_bias", limpid(gpt2, {{"bias", false}})},
+      {"gpt2_rms_rotary", limpid(gpt2, {{"norm", "rms"}, {"positions", "rotary"}})},
+      {"gpt2_attention_only", limpid(gpt2, {{"feed_forward", false}})},
+      {"gpt2_post_norm", limpid(gpt2, {{"norm_place", "after"}, {"final_norm", false}})},
+      {"llama", llama},
+      {"llama_tied_bias", with(llama, {{"tie_word_embeddings", true}, {"attention_bias", true}, {"mlp_bias", true}})},
+      {"llama_layer_gelu", limpid(llama, {{"norm", "layer"}, {"activation", "gelu"}, {"gated", false}})},
+      {"bert", bert},
+      {"gru", rnn},
+      {"gru_every_step", with(rnn, {{"context", "every_step"}})},
+      {"gru_attention", with(rnn, {{"attention", "additive"}, {"bidirectional", true}, {"layers", 2}})},
+      {"lstm", with(rnn, {{"cell", "lstm"}, {"layers", 2}})},
+      {"lstm_attention", with(rnn, {{"cell", "lstm"}, {"attention", "additive"}, {"bidirectional", true}, {"layers", 2}})},
+  };
+}
+
+inline std::vector<std::string> small_config_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, json] : small_configs()) names.push_back(name);
+  return names;
+}
+
+// Names a parameterised test after its config.
+inline std::string config_of_test(const testing::TestParamInfo<std::string>& test) { return test.param; }
+
+inline std::vector<std::vector<int32_t>> random_rows(Random& random, std::initializer_list<int> lengths, int64_t vocab) {
+  std::vector<std::vector<int32_t>> rows;
+  for (int length : lengths) {
+    rows.emplace_back(length);
+    for (int32_t& id : rows.back()) id = static_cast<int32_t>(random.below(vocab));
+  }
+  return rows;
+}
+
+// Sequences of different lengths, not in the order of length.
+inline Batch small_batch(const Config& config, uint64_t seed = 1) {
+  Random random(seed);
+  switch (config.family) {
+    case Family::seq2seq:
+    case Family::rnn_seq2seq: {
+      const auto source = random_rows(random, {4, 6, 1}, config.vocab);
+      return Batch::pairs(source, random_rows(random, {5, 2, 6}, config.vocab), 1);
+    }
+    case Family::language_model: return Batch::next_tokens(random_rows(random, {4, 7, 2}, config.vocab));
+    case Family::encoder: {
+      auto labels = random_rows(random, {4, 6, 1}, config.vocab);
+      for (auto& row : labels)
+        for (size_t i = 0; i < row.size(); i += 2) row[i] = -1;
+      return Batch::masked(random_rows(random, {4, 6, 1}, config.vocab), labels);
+    }
+  }
+  fail("unknown family");
+}
+
+inline SmallModel small_model(const nlohmann::ordered_json& json, uint64_t seed = 1) {
+  SmallModel small;
+  const Config config = parse_config(json);
+  small.model = make_model(config);
+  small.parameters = std::make_unique<Parameters>([&](const WeightVisitor& visitor) { small.model->visit_parameters(visitor); });
+  small.parameters->initialize(seed);
+  Random random(seed + 100);  // no weight stays at a special value; statistics stay, which must be positive
+  for (const Weight& weight : small.parameters->weights())
+    for (int64_t i = 0; weight.trainable && i < weight.size(); ++i)
+      small.parameters->data(weight)[i] += static_cast<real>(0.2 * random.normal());
+  small.batch = small_batch(config);
+  return small;
+}
+
+}  // namespace limpid
