@@ -14,6 +14,7 @@ struct Command {
   int (*run)(int argc, char** argv);         // argv[0] is the command's name; returns the exit code
 };
 
+int run_demo(int argc, char** argv);
 int run_verify(int argc, char** argv);
 int run_params(int argc, char** argv);
 int run_bench(int argc, char** argv);

@@ -15,6 +15,7 @@ namespace limpid {
 namespace {
 
 constexpr Command kCommands[] = {
+    {"demo", "train a small Transformer in front of your eyes and see where it looks", run_demo},
     {"verify", "compare all numbers of a model with reference cases computed elsewhere", run_verify},
     {"params", "count a model's parameters by part", run_params},
     {"bench", "measure speed and memory", run_bench},
@@ -41,7 +42,7 @@ int dispatch(int argc, char** argv) {
     if (verb == command.name) return command.run(argc - 1, argv + 1);
     names.emplace_back(command.name);
   }
-  fmt::print(stderr, "limpid: no verb \"{}\"; did you mean \"{}\"? limpid --help lists all.\n", verb, nearest(verb, names));
+  fmt::print(stderr, "limpid: no verb \"{}\"{} limpid --help lists all.\n", verb, did_you_mean(verb, names));
   return 2;
 }
 

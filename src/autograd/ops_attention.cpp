@@ -2,6 +2,7 @@
 
 #include "autograd/ops.h"
 #include "kernels/additive_attention.h"
+#include "kernels/rows.h"
 
 namespace limpid {
 namespace {
@@ -44,7 +45,7 @@ class Target {
     } else if (!input.empty()) {
       unused_ = Tensor(tape.arena(), input.rows(), input.cols());
       view_ = unused_.values();
-      for (int64_t i = 0; i < view_.rows; ++i) std::fill_n(view_.row(i), view_.cols, real{0});
+      kernels::fill_zero(view_);
     }
   }
   Matrix view() const { return view_; }

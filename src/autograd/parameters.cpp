@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "kernels/reduce.h"
+#include "kernels/rows.h"
 
 namespace limpid {
 namespace {
@@ -83,14 +84,14 @@ void Gradients::clear() { std::fill(started_.begin(), started_.end(), 0); }
 real* Gradients::open(std::span<const Weight* const> weights, bool& accumulate) {
   accumulate = std::any_of(weights.begin(), weights.end(), [&](const Weight* w) { return started_[w->index] != 0; });
   for (const Weight* weight : weights) {
-    if (accumulate && !started_[weight->index]) std::fill_n(data_.get() + weight->offset, weight->size(), real{0});
+    if (accumulate && !started_[weight->index]) kernels::fill_zero({data_.get() + weight->offset, 1, weight->size()});
     started_[weight->index] = 1;
   }
   return data_.get() + weights.front()->offset;
 }
 
 real* Gradients::open_to_add(const Weight& weight) {
-  if (!started_[weight.index]) std::fill_n(data_.get() + weight.offset, weight.size(), real{0});
+  if (!started_[weight.index]) kernels::fill_zero({data_.get() + weight.offset, 1, weight.size()});
   started_[weight.index] = 1;
   return data_.get() + weight.offset;
 }

@@ -39,7 +39,7 @@ GradientTarget Tape::target(const Tensor& input) {
   if (!gradient.block) {
     gradient.block = arena_.allocate(gradient.rows * gradient.cols);
     accumulate = !input.is_whole();
-    if (accumulate) std::fill_n(gradient.block.get(), gradient.rows * gradient.cols, real{0});
+    if (accumulate) kernels::fill_zero({gradient.block.get(), gradient.rows, gradient.cols});
   } else {
     make_own(gradient);
   }
@@ -56,8 +56,7 @@ GradientTarget Tape::target_in_place(const Tensor& result, const Tensor& input) 
 
 Matrix Tape::target_to_add(const Tensor& input) {
   const GradientTarget into = target(input);
-  if (!into.accumulate)
-    for (int64_t i = 0; i < into.view.rows; ++i) std::fill_n(into.view.row(i), into.view.cols, real{0});
+  if (!into.accumulate) kernels::fill_zero(into.view);
   return into.view;
 }
 

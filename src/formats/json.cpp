@@ -44,7 +44,7 @@ std::string reason_of(const json::exception& error) {
 }
 
 // Builds the value from what the parser reads, and stops at what the grammar allows and we do not. (The library's own
-// callback for this looks through the whole parent at the end of each object: hours for a large vocabulary.)
+// callback for this looks through the whole parent at the end of each object: minutes for 100,000 tensors.)
 class Builder : public nlohmann::json_sax<json> {
  public:
   Builder(std::string_view text, std::string_view where) : text_(text), where_(where) {}

@@ -75,22 +75,6 @@ void for_each_piece(const AttentionShape& shape, const std::vector<AttentionJob>
     int64_t job = std::upper_bound(starts.begin(), starts.end(), groups[group], after) - starts.begin() - 1;
     for (int64_t piece = groups[group]; piece < groups[group + 1]; ++piece) {
       while (piece >= starts[job + 1].piece) ++job;
-      if (piece + 1 < groups[group + 1]) {
-        int64_t next_job = job;
-        while (piece + 1 >= starts[next_job + 1].piece) ++next_job;
-        const AttentionJob& j = jobs[next_job];
-        if (j.q.rows <= 256 && j.k.rows <= 256) {
-          const int64_t head = (piece + 1 - starts[next_job].piece) * heads;
-          const AttentionJob h = head_of(shape, j, head);
-          const auto fetch = [&](ConstMatrix x) {
-            for (int64_t i = 0; i < x.rows; ++i)
-              for (int64_t c = 0; c < x.cols; c += 16) __builtin_prefetch(x.row(i) + c);
-          };
-          fetch(h.q), fetch(h.k), fetch(h.v);
-          for (int64_t i = 0; i < h.z.rows; ++i)
-            for (int64_t c = 0; c < h.z.cols; c += 16) __builtin_prefetch(h.z.row(i) + c, 1);
-        }
-      }
       const int64_t n = jobs[job].q.rows, chunks = chunk_count(n, max_queries);
       const int64_t local = piece - starts[job].piece;
       const int64_t head = local / chunks * heads, begin = local % chunks * max_queries;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "kernels/rows.h"
 
 #ifndef LIMPID_F64
 #include <dnnl.h>
@@ -51,12 +52,7 @@ void multiply_block(Product p, int64_t row, int64_t rows, int64_t col, int64_t c
   p.b = p.transpose_b == Transpose::no ? p.b.cols_from(col, cols) : p.b.rows_from(col, cols);
   p.c = p.c.rows_from(row, rows).cols_from(col, cols);
   multiply(p);
-  if (!p.bias) return;
-  for (int64_t i = 0; i < rows; ++i) {
-    real* out = p.c.row(i);
-    const real* bias = p.bias + col;
-    for (int64_t j = 0; j < cols; ++j) out[j] += bias[j];
-  }
+  if (p.bias) add_row(p.bias + col, p.c);
 }
 
 // oneDNN spreads a product over all threads when it is not called from a parallel region; a product of one block must give

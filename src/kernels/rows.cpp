@@ -38,6 +38,10 @@ void scatter(ConstMatrix x, const int32_t* ids, real factor, Matrix table, int32
   }
 }
 
+void add_row_to(const real* row, Matrix y) {
+  for (int64_t i = 0; i < y.rows; ++i) scale_row(row, 1, y.row(i), y.cols, true);
+}
+
 }  // namespace
 }  // namespace limpid::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -47,6 +51,7 @@ namespace limpid {
 HWY_EXPORT(scale_row);
 HWY_EXPORT(gather);
 HWY_EXPORT(scatter);
+HWY_EXPORT(add_row_to);
 
 namespace kernels {
 namespace {
@@ -75,6 +80,13 @@ void add_scaled(ConstMatrix x, real factor, Matrix y, bool accumulate) {
   parallel_elements(x.rows, x.cols, flat, [&](int64_t i, int64_t j, int64_t count) {
     HWY_DYNAMIC_DISPATCH(scale_row)(x.row(i) + j, factor, y.row(i) + j, count, accumulate);
   });
+}
+
+void add_row(const real* row, Matrix y) { HWY_DYNAMIC_DISPATCH(add_row_to)(row, y); }
+
+void fill_zero(Matrix y) {
+  parallel_elements(y.rows, y.cols, y.contiguous(),
+                    [&](int64_t i, int64_t j, int64_t count) { std::fill_n(y.row(i) + j, count, real{0}); });
 }
 
 }  // namespace kernels

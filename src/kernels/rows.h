@@ -14,4 +14,10 @@ void scatter_add_rows(ConstMatrix x, const int32_t* ids, real factor, Matrix tab
 // y (+)= factor·x
 void add_scaled(ConstMatrix x, real factor, Matrix y, bool accumulate);
 
+// y[i] += row, by the calling thread alone: for blocks that are still in its cache.
+void add_row(const real* row, Matrix y);
+
+// y = 0
+void fill_zero(Matrix y);
+
 }  // namespace limpid::kernels

@@ -75,7 +75,7 @@ void note_training_only(ConfigReader& reader, Config& config) {
     if (reader.dropout(key, 0) > 0)
       config.notes.push_back(fmt::format("{} is ignored: every layer is used at every step of training", key));
   if (reader.size("pretraining_tp", 1) > 1)
-    config.notes.push_back("pretraining_tp is ignored: it only splits sums that are computed whole here");
+    config.notes.emplace_back("pretraining_tp is ignored: it only splits sums that are computed whole here");
 }
 
 // Keys that say nothing about the mathematics of one step: how the file came about, classification heads, search.

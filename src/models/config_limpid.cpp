@@ -89,12 +89,8 @@ void read_dropout(ConfigReader& reader, DropoutConfig& dropout) {
   refuse_unknown(rates, "limpid.dropout");
 }
 
-}  // namespace
-
-void read_limpid(ConfigReader& whole, Config& config) {
-  const auto* object = whole.find("limpid");
-  if (!object) return;
-  ConfigReader reader(*object, "limpid.");
+void read_object(const nlohmann::ordered_json& object, Config& config) {
+  ConfigReader reader(object, "limpid.");
   read_dropout(reader, config.dropout);
   if (config.family == Family::rnn_seq2seq) return refuse_unknown(reader, "rnn_seq2seq: limpid");
 
@@ -109,6 +105,12 @@ void read_limpid(ConfigReader& whole, Config& config) {
   check(config.family != Family::encoder || !config.causal,
         "[config] limpid.causal is true: an encoder sees both sides");
   refuse_unknown(reader, "limpid");
+}
+
+}  // namespace
+
+void read_limpid(ConfigReader& reader, Config& config) {
+  if (const auto* object = reader.find("limpid")) read_object(*object, config);
 }
 
 }  // namespace limpid

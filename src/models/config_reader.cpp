@@ -25,7 +25,7 @@ std::optional<int64_t> whole_number(const Json& value, int64_t least, int64_t mo
 std::string shown(const Json& value) {
   constexpr size_t kLongest = 60;
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);  // ASCII: may be cut anywhere
-  if (text.size() > kLongest) text.replace(kLongest, std::string::npos, "...");
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
   return text;
 }
 

@@ -293,7 +293,7 @@ def stack(p, side_name, table, ids, memory=None, causal=False):
     """The last vectors (T, d) of a stack's tokens."""
     c, n, side = p.c, p.names, p.c.sides[side_name]
     scope = side_name + "." if side_name else ""
-    x = p.weight(table + ".weight", c.vocab, c.width, spread=0.5)[ids]
+    x = p.weight(table + ".weight", c.vocab, c.width)[ids]
     x = p.tap(scope + "embed", x * math.sqrt(c.width) if c.scale_embedding else x)
     if c.positions == "sinusoidal":
         x = x + p.tap(scope + "pos_embed", sinusoids(len(ids), c.width, c.sinusoids))
@@ -315,7 +315,7 @@ def stack(p, side_name, table, ids, memory=None, causal=False):
 def unembed(p, x, table, bias_shape):
     c, n = p.c, p.names
     name = (table if c.tied else n["output"]) + ".weight"
-    logits = x @ p.weight(name, c.vocab, c.width, spread=0.5).T
+    logits = x @ p.weight(name, c.vocab, c.width).T
     return logits + p.weight(n["output_bias"], *bias_shape).flatten() if c.output_bias else logits
 
 

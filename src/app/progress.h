@@ -1,0 +1,27 @@
+#pragma once
+// A progress line on stderr: a bar with the remaining time that is redrawn on a terminal, a plain line now and then elsewhere.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace limpid {
+
+class Progress {
+ public:
+  explicit Progress(int64_t total, bool quiet = false);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void update(int64_t done, const std::string& what);  // what: the figures of the moment
+  void clear();                                        // takes the bar off the screen, for other output
+
+ private:
+  int64_t total_;
+  bool quiet_, terminal_;
+  int64_t printed_tenth_ = -1;
+  std::chrono::steady_clock::time_point start_, drawn_;
+};
+
+}  // namespace limpid
