@@ -122,9 +122,11 @@ double backward(const Case& c, const Arena& arena, Gradients& gradients) {
 }
 
 void verify_gradients(const Case& c, Gradients& gradients, CaseReport& report) {
+  std::vector<Weight> learned = c.parameters->weights();
+  std::erase_if(learned, [](const Weight& weight) { return !weight.trainable; });
   double most = 0;
-  for (const Weight& weight : c.parameters->weights()) most = std::max(most, largest(numbers_of(c.expected.get("grad." + weight.name))));
-  for (const Weight& weight : c.parameters->weights()) {
+  for (const Weight& weight : learned) most = std::max(most, largest(numbers_of(c.expected.get("grad." + weight.name))));
+  for (const Weight& weight : learned) {
     const std::vector<real> expected = numbers_of(c.expected.get("grad." + weight.name));
     std::vector<real> got;
     append(got, gradients.of(weight));

@@ -19,6 +19,10 @@ enum class WeightLayout { out_in, in_out };  // how a matrix lies in memory: in_
 Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights, std::span<const Weight* const> biases,
               WeightLayout layout = WeightLayout::out_in);
 
+// For operations on weights: the numbers of a weight, and of those that follow it in memory, as the engine computes with
+// them; converted into `scratch` where they are stored in another precision.
+const real* real_numbers(const Weight& first, int64_t count, const Arena& arena, Numbers& scratch);
+
 // ---- element by element
 // residual + drop(x); an empty residual stands for zero. Overwrites x where nobody else holds it.
 Tensor dropout_add(Run& run, const Tensor& residual, Tensor x, double rate);

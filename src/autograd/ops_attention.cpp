@@ -114,7 +114,7 @@ Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& 
 Tensor attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch, double dropout_rate) {
   if (!run.watched("scores") && !run.watched("masked") && !run.watched("pattern"))
     return fast_attention(run, q, k, v, batch, dropout_rate);
-  const TapLayout pairs{&batch.queries, &batch.keys, batch.shape.heads};
+  const TapLayout pairs{.rows = &batch.queries, .keys = &batch.keys, .heads = batch.shape.heads, .other_kernel = true};
   const Tensor scores = run.tap("scores", attention_scores(run, q, k, batch), pairs);
   const Tensor masked = run.tap("masked", attention_mask(run, scores, batch), pairs);
   const Tensor pattern = run.tap("pattern", attention_softmax(run, masked, batch), pairs);

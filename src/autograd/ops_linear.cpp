@@ -51,14 +51,9 @@ std::vector<Stack> stack_up(std::span<const Weight* const> weights, std::span<co
   return stacks;
 }
 
-// The weight's numbers as the engine computes with them; converted into `scratch` where it is stored in another precision.
 ConstMatrix numbers_of(const Stack& stack, const Arena& arena, Numbers& scratch) {
-  const Weight& first = *stack.weights.front();
   const auto shape = stack.matrix_shape();
-  if (first.type == kRealType) return {first.numbers(), shape[0], shape[1]};
-  scratch = arena.allocate(shape[0] * shape[1]);
-  to_real(first.type, first.data, shape[0] * shape[1], scratch.get());
-  return {scratch.get(), shape[0], shape[1]};
+  return {real_numbers(*stack.weights.front(), shape[0] * shape[1], arena, scratch), shape[0], shape[1]};
 }
 
 void forward(const Stack& stack, const Arena& arena, ConstMatrix x, Matrix y) {
@@ -92,6 +87,14 @@ void backward(Tape& tape, const Stack& stack, const Tensor& x, ConstMatrix dy_al
 }
 
 }  // namespace
+
+const real* real_numbers(const Weight& first, int64_t count, const Arena& arena, Numbers& scratch) {
+  if (first.type == kRealType) return first.numbers();
+  check(first.data != nullptr, "[weight] {} has no numbers yet: load or initialise the model first", first.name);
+  scratch = arena.allocate(count);
+  to_real(first.type, first.data, count, scratch.get());
+  return scratch.get();
+}
 
 Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights, std::span<const Weight* const> biases,
               WeightLayout layout) {

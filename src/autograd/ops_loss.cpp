@@ -30,7 +30,8 @@ double divisor_of(const LossOptions& options, size_t labels) {
 
 Loss cross_entropy(Run& run, const Tensor& x, const Weight& weight, const Weight* bias, std::span<const int32_t> labels,
                    const LossOptions& options) {
-  const ConstMatrix w = weight.matrix();                                                         // (V, d)
+  Numbers scratch;
+  const ConstMatrix w{real_numbers(weight, weight.size(), run.arena(), scratch), weight.shape[0], weight.shape[1]};  // (V, d)
   check_labels(labels, x.rows(), w.rows);
   const real share = static_cast<real>(1 / divisor_of(options, labels.size()));
   const bool records = run.records({&x}, {&weight, bias});

@@ -21,6 +21,8 @@ struct TapLayout {
   const std::vector<int32_t>* order = nullptr;  // of recurrent models, whose taps fire once a step: rows->begin(i) belongs to
                                                 // sequence order[i] of the batch; null: to sequence i
   int64_t step = 0;                             // and the step, counted from 0
+  bool other_kernel = false;  // this value is kept only because it is watched: a kernel that keeps it took the place of the
+                              // fast one, and results agree with an unwatched run within rounding instead of bit for bit
 };
 
 struct Tap {

@@ -33,18 +33,20 @@ void read_weights(const SafetensorsFolder& files, Parameters& parameters) {
   for (const Weight& weight : parameters.weights()) read_reals(entry_of(files, weight), parameters.data(weight));
 }
 
-void map_weights(const SafetensorsFolder& files, Model& model) {
+MappedWeights::MappedWeights(const std::filesystem::path& folder, Model& model) : files_(folder) {
   model.visit_parameters([&](Weight& weight) {
-    const SafetensorsEntry& entry = entry_of(files, weight);
-    check(entry.shape.size() > 1 || *entry.type == kRealType,
-          "[model] {}: {} is a vector stored as {}: read the weights instead of mapping them", files.path().string(),
-          weight.name, entry.type_name);
-    check(reinterpret_cast<uintptr_t>(entry.bytes.data()) % bytes_of(*entry.type) == 0,
-          "[model] {}: {} is not aligned in the file: read the weights instead of mapping them", files.path().string(),
-          weight.name);
-    weight.type = *entry.type;
-    weight.data = entry.bytes.data();
-    weight.offset = weight.index = -1;
+    const SafetensorsEntry& entry = entry_of(files_, weight);
+    const bool aligned = reinterpret_cast<uintptr_t>(entry.bytes.data()) % bytes_of(*entry.type) == 0;
+    weight.offset = weight.index = -1;  // not trained
+    if (aligned && (weight.is_matrix() || *entry.type == kRealType)) {
+      weight.type = *entry.type;
+      weight.data = entry.bytes.data();
+    } else {
+      converted_.emplace_back(entry.count());
+      read_reals(entry, converted_.back().data());
+      weight.type = kRealType;
+      weight.data = converted_.back().data();
+    }
   });
 }
 

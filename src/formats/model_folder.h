@@ -13,9 +13,16 @@ namespace limpid {
 // another shape is an Error that names it.
 void read_weights(const SafetensorsFolder& files, Parameters& parameters);
 
-// Lets every weight of the model point into the mapped files, in the precision they have, so that nothing is copied.
-// The files must outlive the model.
-void map_weights(const SafetensorsFolder& files, Model& model);
+// Lets a model's weights point into the mapped files, matrices in the precision they are stored in, so that start-up copies
+// nothing of size; vectors of another precision are converted. Must outlive the model's use.
+class MappedWeights {
+ public:
+  MappedWeights(const std::filesystem::path& folder, Model& model);
+
+ private:
+  SafetensorsFolder files_;
+  std::vector<std::vector<real>> converted_;
+};
 
 // Writes config.json and model.safetensors, numbers in the given type.
 void write_model(const std::filesystem::path& folder, const Config& config, const Parameters& parameters,

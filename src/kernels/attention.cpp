@@ -65,11 +65,11 @@ void forward_blocks(const AttentionShape& shape, const Dropout& dropout, const A
   const Scratch scratch(Scratch::aligned(shape.head_size * most) + Scratch::aligned(m * most) + Scratch::aligned(most));
   for (int64_t i = piece.head_begin; i < piece.head_end; ++i) {
     const AttentionJob head = head_of(shape, job, i);
-    const PairDropout drop(dropout, static_cast<uint64_t>(piece.pair_start + i * n * m), m);
     real* sums = log_sums ? log_sums + piece.row_start + i * n : nullptr;
     for (int64_t begin = piece.begin; begin < piece.end; begin += step) {
       const QueryBlock block(shape, n, m, begin, std::min(step, piece.end - begin));
       if (dropout.rate > 0) {
+        const PairDropout drop(dropout, static_cast<uint64_t>(piece.pair_start + i * n * m), m);
         forward_block(shape, block, head, drop, dropout_scale(dropout.rate), scratch, sums);
       } else {
         forward_block(shape, block, head, NoDropout(), real(1), scratch, sums);
@@ -146,8 +146,9 @@ void forward_few(const AttentionShape& shape, const Dropout& dropout, const Atte
   real* scales = scratch.take(rows);
 
   for (int64_t key = 0; key < m; key += kBlockLanes)
-    for (int64_t row = 0; row < rows; ++row)
-      dot_keys(first_head.q.row(row % n) + row / n * size, first_head.k, key, scores + row * stride);
+    for (int64_t head = 0; head < heads; ++head)
+      for (int64_t i = 0; i < n; ++i)
+        dot_keys(first_head.q.row(i) + head * size, first_head.k, key, scores + (head * n + i) * stride);
 
   const DropoutMask mask(dropout);
   for (int64_t row = 0; row < rows; ++row) {

@@ -88,11 +88,11 @@ void attention_backward_piece(const AttentionShape& shape, const Dropout& dropou
   for (int64_t i = piece.head_begin; i < piece.head_end; ++i) {
     const AttentionJob head = head_of(shape, job, i);
     const AttentionGradients head_gradients = head_of(shape, gradients, i);
-    const PairDropout drop(dropout, static_cast<uint64_t>(piece.pair_start + i * n * m), m);
     const real* sums = log_sums + piece.row_start + i * n;
     for (int64_t begin = 0; begin < n; begin += step) {
       const QueryBlock block(shape, n, m, begin, std::min(step, n - begin));
       if (drops) {
+        const PairDropout drop(dropout, static_cast<uint64_t>(piece.pair_start + i * n * m), m);
         backward_block(shape, block, head, sums, head_gradients, drop, dropout_scale(dropout.rate), scratch);
       } else {
         backward_block(shape, block, head, sums, head_gradients, NoDropout(), real(1), scratch);

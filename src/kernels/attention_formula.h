@@ -164,7 +164,8 @@ inline std::vector<AttentionCase> attention_cases() {
   const auto add = [&](int64_t heads, int64_t kv_heads, int64_t size, bool causal,
                        std::vector<std::pair<int64_t, int64_t>> lengths) {
     const AttentionShape shape{heads, kv_heads, size, static_cast<real>(1 / std::sqrt(double(size))), causal};
-    for (float rate : {0.f, 0.3f}) cases.emplace_back(shape, rate, lengths);
+    cases.emplace_back(shape, 0.f, lengths, 0);  // nothing after the last number: a sanitizer sees who reads there
+    cases.emplace_back(shape, 0.3f, lengths, 3);
   };
   add(1, 1, 1, false, {{1, 1}});
   add(2, 1, 5, true, {{0, 3}, {3, 3}, {1, 9}});

@@ -20,7 +20,7 @@ Tensor Norm::normalize(Run& run, const Tensor& x, const std::string& tap, const 
   if (options_.kind == NormKind::batch)
     return batch_norm(run, x, gain_, bias_, {&running_mean_, &running_variance_}, options_.eps);
   if (run.watched(tap + ".scale")) {
-    const Tensor scale = run.tap(tap + ".scale", norm_scale(run, x, options_.kind, options_.eps), {&rows});
+    const Tensor scale = run.tap(tap + ".scale", norm_scale(run, x, options_.kind, options_.eps), {.rows = &rows, .other_kernel = true});
     return normalize_by(run, x, scale, options_.kind, gain_, bias);
   }
   if (options_.kind == NormKind::rms) return rms_norm(run, x, gain_, options_.eps);

@@ -12,7 +12,7 @@ Tensor Output::logits(Run& run, const Tensor& x, const Sequences& rows) const {
   const Weight* weights[] = {&weight()};
   const Weight* biases[] = {&bias_};
   const size_t bias_count = bias() ? 1 : 0;
-  return run.tap("logits", linear(run, x, weights, std::span(biases, bias_count)), {&rows});
+  return run.tap("logits", linear(run, x, weights, std::span(biases, bias_count)), {.rows = &rows, .other_kernel = run.tape() != nullptr});
 }
 
 Loss Output::loss(Run& run, const Tensor& x, const Sequences& rows, std::span<const int32_t> labels,

@@ -13,7 +13,7 @@ StackNames bart_stack(const std::string& side) {
                 .norm_ffn = "final_layer_norm",
                 .self = {{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}, "self_attn.out_proj"},
                 .cross = {{"encoder_attn.q_proj", "encoder_attn.k_proj", "encoder_attn.v_proj"}, "encoder_attn.out_proj"},
-                .ffn = {"fc1", "", "fc2"}},
+                .ffn = {"fc1", "fc_gate", "fc2"}},
       .final_norm = "model." + side + ".layer_norm",
   };
 }

@@ -13,7 +13,11 @@ using examples::Json;
 using ::testing::HasSubstr;
 
 Weight weight(const char* name, Part part, std::vector<int64_t> shape) {
-  return {.name = name, .shape = std::move(shape), .part = part};
+  Weight result;
+  result.name = name;
+  result.shape = std::move(shape);
+  result.part = part;
+  return result;
 }
 
 std::vector<Weight> small() {

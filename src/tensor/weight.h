@@ -48,6 +48,7 @@ struct Weight {
     for (int64_t n : shape) product *= n;
     return product;
   }
+  bool is_matrix() const { return shape.size() == 2 && shape[0] > 1; }  // read by linear or embedding: of any precision
   const real* numbers() const;  // throws where the weight is stored in another precision
   ConstMatrix matrix() const;   // of a weight of two dimensions, likewise
 };

@@ -1,5 +1,15 @@
-"""The golden cases: name: (config.json, patterns of the activations that are kept). A variant is a family's config with
-some keys changed; what no Hugging Face config can say stands in "limpid"."""
+"""The golden cases by name. A variant is a family's config with some keys changed; what no Hugging Face config can say
+stands in "limpid"."""
+
+from typing import NamedTuple
+
+
+class Case(NamedTuple):
+    config: dict  # config.json
+    activations: list  # patterns of the names of those that are kept
+    # Of a matrix' numbers, times √inputs. Chosen so that no gradient is far below the largest, or it would go unseen.
+    spread: float = 0.7
+
 
 MARIAN = {
     "model_type": "marian", "vocab_size": 17, "d_model": 8, "encoder_layers": 1, "decoder_layers": 1,
@@ -40,46 +50,48 @@ def limpid(**keys):
 
 CASES = {
     # ---- encoder-decoders
-    "marian": (MARIAN | {"decoder_layers": 2}, ["*embed", "encoder.*", "decoder.1.*"]),
-    "marian-unshared": (MARIAN | UNSHARED, FEW + ["*embed"]),
-    "marian-unshared-untied": (MARIAN | UNSHARED | UNTIED | {"activation_function": "silu"}, FEW),
-    "marian-norm-before": (MARIAN | {"normalize_before": True}, FEW + ["*.final_norm"]),
-    "marian-interleaved": (MARIAN | limpid(sinusoids="interleaved"), FEW + ["*.pos_embed"]),
-    "marian-batch-norm": (MARIAN | limpid(norm="batch"), FEW + ["*.norm?"]),
-    "marian-no-residual": (MARIAN | limpid(residual=False), FEW + ["*.resid_mid*"]),
-    "marian-no-scale": (MARIAN | limpid(scale_scores=False), FEW + ["*.scores"]),
-    "marian-not-causal": (MARIAN | limpid(causal=False), FEW),
-    "marian-linear-no-bias": (MARIAN | limpid(activation="none", bias=False), FEW + ["*.ffn.*"]),
-    "pegasus": (PEGASUS | {"encoder_layers": 2}, ["*embed", "*.final_norm", "encoder.1.*", "decoder.0.*"]),
-    "pegasus-learned": (PEGASUS | UNTIED | limpid(positions="learned", activation="tanh"), FEW + ["*.pos_embed"]),
-    "pegasus-rms-rotary": (PEGASUS | limpid(norm="rms", positions="rotary"), FEW + ["*.rot_?", "*.norm*"]),
+    "marian": Case(MARIAN | {"decoder_layers": 2}, ["*embed", "encoder.*", "decoder.1.*"]),
+    "marian-unshared": Case(MARIAN | UNSHARED, FEW + ["*embed"]),
+    "marian-unshared-untied": Case(MARIAN | UNSHARED | UNTIED | {"activation_function": "silu"}, FEW),
+    "marian-norm-before": Case(MARIAN | {"normalize_before": True}, FEW + ["*.final_norm"]),
+    "marian-interleaved": Case(MARIAN | limpid(sinusoids="interleaved"), FEW + ["*.pos_embed"]),
+    "marian-batch-norm": Case(MARIAN | limpid(norm="batch"), FEW + ["*.norm?"]),
+    "marian-no-residual": Case(MARIAN | limpid(residual=False), FEW + ["*.resid_mid*"], spread=2.0),
+    "marian-no-scale": Case(MARIAN | limpid(scale_scores=False), FEW + ["*.scores"]),
+    "marian-not-causal": Case(MARIAN | limpid(causal=False), FEW),
+    "marian-linear-no-bias": Case(MARIAN | limpid(activation="none", bias=False), FEW + ["*.ffn.*"]),
+    "pegasus": Case(PEGASUS | {"encoder_layers": 2}, ["*embed", "*.final_norm", "encoder.1.*", "decoder.0.*"]),
+    "pegasus-learned": Case(PEGASUS | UNTIED | limpid(positions="learned", activation="tanh"), FEW + ["*.pos_embed"]),
+    "pegasus-rms-rotary": Case(PEGASUS | limpid(norm="rms", positions="rotary"), FEW + ["*.rot_?", "*.norm*"]),
     # ---- language models
-    "gpt2": (GPT2 | {"n_layer": 2}, ["*embed", "final_norm", "blocks.1.*"]),
-    "gpt2-untied": (GPT2 | UNTIED | {"activation_function": "gelu", "scale_attn_weights": False}, FEW + ["*.scores"]),
-    "gpt2-no-bias": (GPT2 | limpid(bias=False), FEW + ["*.norm*"]),
-    "gpt2-rms-rotary": (GPT2 | limpid(norm="rms", positions="rotary"), FEW + ["*.rot_?", "*.norm*"]),
-    "gpt2-attention-only": (GPT2 | {"n_layer": 2} | limpid(feed_forward=False), FEW + ["*.resid_pre"]),
-    "gpt2-norm-after": (GPT2 | limpid(norm_place="after"), FEW),
-    "gpt2-batch-norm": (GPT2 | limpid(norm="batch"), FEW + ["*norm*"]),
-    "gpt2-sinusoidal": (GPT2 | limpid(positions="sinusoidal", sinusoids="interleaved"), FEW + ["pos_embed"]),
-    "gpt2-gated": (GPT2 | limpid(gated=True, activation="silu"), FEW + ["*.ffn.*"]),
-    "gpt2-no-positions": (GPT2 | limpid(positions="none"), FEW),
-    "gpt2-not-causal": (GPT2 | limpid(causal=False), FEW),
-    "llama": (LLAMA | {"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4,
-                       "rope_theta": 500.0, "rms_norm_eps": 1e-5}, ["*embed", "final_norm", "blocks.1.*"]),
-    "llama-tied-one-key": (LLAMA | {"num_key_value_heads": 1, "tie_word_embeddings": True, "attention_bias": True,
-                                    "mlp_bias": True}, FEW + ["*.attn.?"]),
-    "llama-layer-norm-learned": (LLAMA | limpid(norm="layer", positions="learned", activation="gelu", gated=False),
-                            FEW + ["pos_embed", "*norm*"]),
+    "gpt2": Case(GPT2 | {"n_layer": 2}, ["*embed", "final_norm", "blocks.1.*"]),
+    "gpt2-untied": Case(GPT2 | UNTIED | {"activation_function": "gelu", "scale_attn_weights": False},
+                        FEW + ["*.scores"]),
+    "gpt2-no-bias": Case(GPT2 | limpid(bias=False), FEW + ["*.norm*"]),
+    "gpt2-rms-rotary": Case(GPT2 | limpid(norm="rms", positions="rotary"), FEW + ["*.rot_?", "*.norm*"]),
+    "gpt2-attention-only": Case(GPT2 | {"n_layer": 2} | limpid(feed_forward=False), FEW + ["*.resid_pre"]),
+    "gpt2-norm-after": Case(GPT2 | limpid(norm_place="after"), FEW),
+    "gpt2-batch-norm": Case(GPT2 | limpid(norm="batch"), FEW + ["*norm*"]),
+    "gpt2-sinusoidal": Case(GPT2 | limpid(positions="sinusoidal", sinusoids="interleaved"), FEW + ["pos_embed"]),
+    "gpt2-gated": Case(GPT2 | limpid(gated=True, activation="silu"), FEW + ["*.ffn.*"]),
+    "gpt2-no-positions": Case(GPT2 | limpid(positions="none"), FEW),
+    "gpt2-not-causal": Case(GPT2 | limpid(causal=False), FEW),
+    "llama": Case(LLAMA | {"num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4,
+                           "rope_theta": 500.0, "rms_norm_eps": 1e-5}, ["*embed", "final_norm", "blocks.1.*"]),
+    "llama-tied-one-key": Case(LLAMA | {"num_key_value_heads": 1, "tie_word_embeddings": True, "attention_bias": True,
+                                        "mlp_bias": True}, FEW + ["*.attn.?"]),
+    "llama-layer-norm-learned": Case(LLAMA | limpid(norm="layer", positions="learned", activation="gelu", gated=False),
+                                 FEW + ["pos_embed", "*norm*"]),
     # ---- encoders
-    "bert": (BERT | {"num_hidden_layers": 2}, ["*embed", "embed_norm", "blocks.1.*"]),
-    "bert-norm-before-rotary": (BERT | UNTIED | {"hidden_act": "gelu_new"} |
-                                limpid(norm_place="before", positions="rotary"), FEW + ["embed_norm", "final_norm"]),
+    "bert": Case(BERT | {"num_hidden_layers": 2}, ["*embed", "embed_norm", "blocks.1.*"]),
+    "bert-norm-before-rotary": Case(BERT | UNTIED | {"hidden_act": "gelu_new"} |
+                                    limpid(norm_place="before", positions="rotary"),
+                                    FEW + ["embed_norm", "final_norm"]),
     # ---- recurrent networks
-    "gru": (GRU, ALL),
-    "gru-every-step": (GRU | {"context": "every_step", "layers": 2}, STATES + ["context"]),
-    "gru-attention": (GRU | ATTENTION, ALL),
-    "gru-attention-one-way": (GRU | {"attention": "additive"}, STATES + ["align", "context"]),
-    "lstm": (LSTM | {"layers": 2}, ALL),
-    "lstm-attention": (LSTM | ATTENTION, STATES + ["*.c", "align", "context"]),
+    "gru": Case(GRU, ALL),
+    "gru-every-step": Case(GRU | {"context": "every_step", "layers": 2}, STATES + ["context"]),
+    "gru-attention": Case(GRU | ATTENTION, ALL, spread=2.0),
+    "gru-attention-one-way": Case(GRU | {"attention": "additive"}, STATES + ["align", "context"], spread=2.0),
+    "lstm": Case(LSTM | {"layers": 2}, ALL),
+    "lstm-attention": Case(LSTM | ATTENTION, STATES + ["*.c", "align", "context"], spread=2.0),
 }

@@ -3,10 +3,10 @@
 
     /usr/bin/python3 tests/golden/make_golden.py [--out FOLDER] [CASE ...]          (Debian: python3-torch)
 
-A forward pass is a function of a config and of weights by name, one sequence at a time: nothing is padded, so no mask can
-be wrong, and a batch is only the list of its sequences. PyTorch's autograd and Adam do the rest. README.md says what a
-case holds. Weights and tokens are drawn by Python's own generator, seeded by their names, so every run gives the same
-files on the same version of PyTorch, and others the same up to rounding.
+A forward pass is a function of a config and of weights by name, one sequence at a time: nothing is padded, so no mask
+of padding can be wrong, and a batch is only a list of sequences. PyTorch's autograd and Adam do the rest. README.md says
+what a case holds, cases.py which there are. Weights and tokens are drawn by Python's own generator, seeded by their
+names, so that every run gives the same files, and another version of PyTorch the same up to rounding.
 """
 
 import argparse
@@ -148,13 +148,14 @@ NAMES = {
 
 
 class Pass:
-    """A config, its weights, and the values seen on the way. The pass asks for weights by name and shape; who asks first
-    has the numbers drawn, rounded to the float32 of the files."""
+    """A config, its weights, and the values seen on the way. The pass asks for weights by name and shape; who asks
+    first has the numbers drawn, rounded to the float32 of the files."""
 
-    def __init__(self, json, seed):
+    def __init__(self, json, seed, spread):
         self.c = read_config(json)
         self.names = NAMES.get(self.c.type)
         self.seed = seed
+        self.spread = spread
         self.weights = {}
         self.seen = None
 
@@ -174,7 +175,7 @@ class Pass:
     def linear(self, name, x, outputs, bias=True, transposed=False):
         inputs = x.shape[-1]
         shape = (inputs, outputs) if transposed else (outputs, inputs)
-        matrix = self.weight(name + ".weight", *shape, spread=0.7 * inputs**-0.5)
+        matrix = self.weight(name + ".weight", *shape, spread=self.spread * inputs**-0.5)
         return F.linear(x, matrix.T if transposed else matrix, self.weight(name + ".bias", outputs) if bias else None)
 
     def norm(self, name, x, tap):
@@ -347,7 +348,7 @@ def masked_language_model(p, tokens, labels):
 def cell(p, scope, prefix, suffix, x, state):
     """One step of PyTorch's GRU or LSTM, by its formulas, held against its own function. state (h,) or (h, c)"""
     gates, hidden = (3 if p.c.cell == "gru" else 4) * p.c.hidden, p.c.hidden
-    w = [p.weight(f"{prefix}.{kind}_{suffix}", *shape, spread=0.4)
+    w = [p.weight(f"{prefix}.{kind}_{suffix}", *shape, spread=p.spread * shape[-1] ** -0.5)
          for kind, shape in (("weight_ih", (gates, len(x))), ("weight_hh", (gates, hidden)), ("bias_ih", (gates,)),
                              ("bias_hh", (gates,)))]
     gx, gh, h = w[0] @ x + w[2], w[1] @ state[0] + w[3], state[0]
@@ -375,8 +376,8 @@ def zero_state(p):
 
 
 def rnn_encoder(p, ids):
-    """Outputs of the top layer, one a token, and the last state of each layer (of two directions, the backward one's)."""
-    outputs = list(p.weight("encoder.embed.weight", p.c.vocab, p.c.embed, spread=0.5)[ids])
+    """Outputs of the top layer, one a token, and each layer's last state (of two directions, the backward one's)."""
+    outputs = list(p.weight("encoder.embed.weight", p.c.vocab, p.c.embed, spread=1.0)[ids])
     last = []
     for layer in range(p.c.layers):
         directions = [("", "")] + [("_reverse", ".reverse")] * p.c.bidirectional
@@ -403,7 +404,7 @@ def rnn_seq2seq(p, source, target):
     elif c.context == "every_step":  # Cho et al. 2014
         context = states[-1][0]
     rows = []
-    for x in p.weight("decoder.embed.weight", c.vocab, c.embed, spread=0.5)[[c.start] + target[:-1]]:
+    for x in p.weight("decoder.embed.weight", c.vocab, c.embed, spread=1.0)[[c.start] + target[:-1]]:
         p.tap("decoder.embed", x)
         if additive:
             query = p.linear("decoder.attn_query", states[-1][0], c.hidden, bias=False)
@@ -454,7 +455,7 @@ def mean_loss(p, batch):
 
 
 def first_sequence(p, batch, wanted):
-    """The values of the batch's first sequence whose names match a wanted pattern. A recurrent network shows one a step."""
+    """What the batch's first sequence shows under the names wanted. A recurrent network shows one value a step."""
     p.seen = {}
     MODELS[p.c.type](p, *(rows[0] for rows in batch.values()))
     seen, p.seen = p.seen, None
@@ -469,20 +470,21 @@ def save(path, tensors):
     header, data = {}, b""
     for name, tensor in tensors.items():
         numbers = tensor.detach().float().contiguous().numpy().tobytes()
-        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(numbers)]}
+        offsets = [len(data), len(data) + len(numbers)]
+        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": offsets}
         data += numbers
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
-def make_case(folder, config, wanted):
-    p, batch = Pass(config, folder.name), draw_batch(config, folder.name)
+def make_case(folder, case):
+    p, batch = Pass(case.config, folder.name, case.spread), draw_batch(case.config, folder.name)
     logits, loss = mean_loss(p, batch)
     trained = {name: weight for name, weight in p.weights.items() if weight.requires_grad}
     folder.mkdir(parents=True, exist_ok=True)
     save(folder / "model.safetensors", p.weights)
-    expected = {"logits": logits, "loss": loss[None]} | first_sequence(p, batch, wanted)
+    expected = {"logits": logits, "loss": loss[None]} | first_sequence(p, batch, case.activations)
 
     adam = torch.optim.Adam(trained.values(), lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
     losses = []
@@ -495,7 +497,7 @@ def make_case(folder, config, wanted):
         losses.append(loss.item())
         adam.step()
     save(folder / "expected.safetensors", expected | {"losses": torch.tensor(losses)})
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    (folder / "config.json").write_text(json.dumps(case.config, indent=2) + "\n")
     (folder / "batch.json").write_text(json.dumps(batch) + "\n")
     return losses
 
@@ -503,14 +505,14 @@ def make_case(folder, config, wanted):
 def main():
     here = Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description="Makes golden cases for `limpid verify`.")
-    parser.add_argument("--out", type=Path, default=here, help="where the cases' folders go (default: beside this script)")
+    parser.add_argument("--out", type=Path, default=here, help="where the folders go (default: beside this script)")
     parser.add_argument("cases", nargs="*", metavar="CASE", help="which (default: all)")
     arguments = parser.parse_args()
     if unknown := sorted(set(arguments.cases) - set(CASES)):
         parser.error(f"no such case: {', '.join(unknown)}; there are {', '.join(CASES)}")
-    for name, (config, wanted) in CASES.items():
+    for name, case in CASES.items():
         if not arguments.cases or name in arguments.cases:
-            losses = make_case(arguments.out / name, config, wanted)
+            losses = make_case(arguments.out / name, case)
             print(f"{name:28} loss {losses[0]:.4f}, after ten steps {losses[-1]:.4f}")
 
 

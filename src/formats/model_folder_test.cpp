@@ -1,0 +1,72 @@
+#include "formats/model_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/temporary_folder.h"
+#include "models/small_models.h"
+
+namespace limpid {
+namespace {
+
+std::vector<real> logits_of(const Model& model, const Batch& batch) {
+  limpid::Run run({});
+  const Tensor logits = model.logits(run, batch);
+  return {logits.values().data, logits.values().data + logits.values().size()};
+}
+
+double largest_difference(const std::vector<real>& a, const std::vector<real>& b) {
+  double most = 0;
+  for (size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  return most;
+}
+
+class ModelFolder : public testing::TestWithParam<std::string> {};
+
+TEST_P(ModelFolder, WhatIsWrittenIsReadBack) {
+  const TemporaryFolder folder;
+  const SmallModel written = small_model(small_configs().at(GetParam()));
+  write_model(folder.path(), written.model->config(), *written.parameters);
+  const auto model = make_model(load_config(folder.path().string()));
+  Parameters parameters([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
+  read_weights(SafetensorsFolder(folder.path()), parameters);
+  EXPECT_LT(largest_difference(logits_of(*model, written.batch), logits_of(*written.model, written.batch)), 1e-5);
+}
+
+TEST_P(ModelFolder, MappedWeightsComputeInThePrecisionOfTheFile) {
+  const TemporaryFolder folder;
+  const SmallModel small = small_model(small_configs().at(GetParam()));
+  for (NumberType type : {NumberType::f32, NumberType::f16, NumberType::bf16}) {
+    write_model(folder.path(), small.model->config(), *small.parameters, type);
+    const Config config = load_config(folder.path().string());
+    const auto mapped = make_model(config), read = make_model(config);
+    const MappedWeights weights(folder.path(), *mapped);
+    Parameters parameters([&](const WeightVisitor& visitor) { read->visit_parameters(visitor); });
+    read_weights(SafetensorsFolder(folder.path()), parameters);
+    EXPECT_LT(largest_difference(logits_of(*mapped, small.batch), logits_of(*read, small.batch)), 1e-5) << name_of(type);
+    limpid::Run run({});
+    EXPECT_TRUE(std::isfinite(mapped->loss(run, small.batch, {}).mean()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, ModelFolder, testing::Values("marian", "pegasus", "gpt2", "llama", "bert", "lstm_attention"), config_of_test);
+
+TEST(ModelFolder, WeightsThatDoNotFitTheConfigAreNamed) {
+  const TemporaryFolder folder;
+  const SmallModel small = small_model(small_configs().at("gpt2"));
+  write_model(folder.path(), small.model->config(), *small.parameters);
+  auto json = small_configs().at("gpt2");
+  json["n_embd"] = 15;
+  const auto other = make_model(parse_config(json));
+  Parameters parameters([&](const WeightVisitor& visitor) { other->visit_parameters(visitor); });
+  try {
+    read_weights(SafetensorsFolder(folder.path()), parameters);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("wte.weight has shape [23, 12], the config asks for [23, 15]"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace limpid
