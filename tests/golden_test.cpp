@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <limits>
 
@@ -125,10 +126,13 @@ class Tampered : public testing::Test {
   int copies_ = 0;
 };
 
+// Without write_text's wait for the disk.
+void write_file(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
 void change_json(const fs::path& path, const std::function<void(json&)>& change) {
   json value = read_json(path);
   change(value);
-  write_text(path, value.dump());
+  write_file(path, value.dump());
 }
 
 std::vector<float> numbers_of(const SafetensorsEntry& entry) {
@@ -148,7 +152,7 @@ void change_numbers(const fs::path& path, const std::string& name,
     std::vector<float> numbers = numbers_of(entry);
     change(numbers);
     std::memcpy(file.data() + (entry.bytes.data() - bytes.data()), numbers.data(), entry.bytes.size());
-    return write_text(path, file);
+    return write_file(path, file);
   }
   FAIL() << path << " has no " << name;
 }
@@ -205,7 +209,7 @@ TEST_F(Tampered, AnActivationThatTheModelDoesNotShowFails) {
   std::string file = read_text(folder / "expected.safetensors");
   const std::string name = "\"act.blocks.1.attn.q\"";
   file.replace(file.find(name), name.size(), "\"act.blocks.7.attn.q\"");
-  write_text(folder / "expected.safetensors", file);
+  write_file(folder / "expected.safetensors", file);
   const CaseReport report = verify_case(folder);
   EXPECT_FALSE(report.passed({}));
   EXPECT_EQ(report.activations.where, "act.blocks.7.attn.q");
@@ -270,14 +274,14 @@ TEST_F(Tampered, AMissingGradientIsNamed) {
   const fs::path folder = copy("gpt2");
   std::string file = read_text(folder / "expected.safetensors");
   file.replace(file.find("grad.wte.weight"), 4, "drag");
-  write_text(folder / "expected.safetensors", file);
+  write_file(folder / "expected.safetensors", file);
   EXPECT_THAT(error_of(folder), HasSubstr("grad.wte.weight"));
 }
 
 TEST_F(Tampered, ABrokenBatchIsExplained) {
   const auto error_with = [&](const std::string& name, const std::string& batch) {
     const fs::path folder = copy(name);
-    write_text(folder / "batch.json", batch);
+    write_file(folder / "batch.json", batch);
     return error_of(folder);
   };
   EXPECT_THAT(error_with("gpt2", R"({"tokens": [[1, 2], [3)"), HasSubstr("batch.json:1:"));

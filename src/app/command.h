@@ -10,8 +10,8 @@ namespace limpid {
 
 struct Command {
   const char* name;
-  const char* summary;                       // one sentence
-  int (*run)(int argc, char** argv);         // argv[0] is the command's name; returns the exit code
+  const char* summary;                // one sentence
+  int (*run)(int argc, char** argv);  // argv[0] is the command's name; returns the exit code
 };
 
 int run_demo(int argc, char** argv);

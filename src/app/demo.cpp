@@ -44,7 +44,8 @@ void show_examples(const Seq2Seq& model, const std::vector<std::string>& words) 
     fmt::print("    {:10} -> {:10} {}\n", words[i], written[i], written[i] == reversed(words[i]) ? "right" : "wrong");
 }
 
-void train(Seq2Seq& model, Parameters& parameters, const std::vector<std::string>& examples, const DemoOptions& options) {
+void train(Seq2Seq& model, Parameters& parameters, const std::vector<std::string>& examples,
+           const DemoOptions& options) {
   Gradients gradients(parameters);
   Optimizer optimizer(parameters, {.clip_norm = 1});
   const Arena arena;
@@ -78,7 +79,10 @@ void draw_cross_attention(const Seq2Seq& model, const std::string& word) {
     for (const auto& row : pattern) sum += static_cast<double>(*std::max_element(row.begin(), row.end()));
     if (sum > sharpest) sharpest = sum, best = pattern, best_head = head;
   }
-  fmt::print("\nWhere the decoder looks (decoder.1.cross_attn.pattern, head {}): rows are letters written, columns letters read\n\n      ", best_head);
+  fmt::print(
+      "\nWhere the decoder looks (decoder.1.cross_attn.pattern, head {}): rows are letters written, columns letters "
+      "read\n\n      ",
+      best_head);
   for (char c : word) fmt::print("{} ", c);
   fmt::print("⏎\n");
   for (size_t i = 0; i < best.size(); ++i) {
@@ -91,8 +95,9 @@ void draw_cross_attention(const Seq2Seq& model, const std::string& word) {
 }  // namespace
 
 int run_demo(int argc, char** argv) {
-  CommandLine line("demo", "Trains a small Transformer to write words backwards, in front of your eyes, and shows where it looks.",
-                   "limpid demo");
+  CommandLine line(
+      "demo", "Trains a small Transformer to write words backwards, in front of your eyes, and shows where it looks.",
+      "limpid demo");
   DemoOptions options;
   line.add_option("--steps", options.steps, "training steps")->check(CLI::Range(4, 1000000))->capture_default_str();
   line.add_option("--seed", options.seed, "of weights and words")->capture_default_str();
@@ -100,18 +105,21 @@ int run_demo(int argc, char** argv) {
   line.add_flag("--quiet", options.quiet, "no progress bar");
   if (const auto code = line.read(argc, argv)) return *code;
 
+  if (!options.out.empty()) make_folder(options.out);  // before the work whose result it is to hold
   Seq2Seq model(reversal_config());
   Parameters parameters([&](const WeightVisitor& visitor) { model.visit_parameters(visitor); });
   parameters.initialize(options.seed);
   Random random(random_key(options.seed, 0, 2));
   const auto examples = random_words(random, 3), held_out = random_words(random, kHeldOut);
-  fmt::print("A Transformer of {} parameters learns to write words backwards; it has seen none of these before.\n", parameters.size());
+  fmt::print("A Transformer of {} parameters learns to write words backwards; it has seen none of these before.\n",
+             parameters.size());
   const auto start = std::chrono::steady_clock::now();
   train(model, parameters, examples, options);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print("\n{:.1f} % of {} new words come out exactly right after {:.1f} seconds of training.\n",
              100 * exact_share(model, held_out), kHeldOut, seconds);
-  draw_cross_attention(model, *std::max_element(examples.begin(), examples.end(), [](auto& a, auto& b) { return a.size() < b.size(); }));
+  draw_cross_attention(
+      model, *std::max_element(examples.begin(), examples.end(), [](auto& a, auto& b) { return a.size() < b.size(); }));
   if (!options.out.empty()) {
     write_model(options.out, model.config(), parameters);
     fmt::print("\nSaved to {}. Next: limpid params {}\n", options.out, options.out);

@@ -9,7 +9,8 @@
 namespace limpid {
 
 int run_params(int argc, char** argv) {
-  CommandLine line("params", "Counts the parameters of a model by part: embedding, attention, feed-forward, norms, output.",
+  CommandLine line("params",
+                   "Counts the parameters of a model by part: embedding, attention, feed-forward, norms, output.",
                    "limpid params config.json");
   std::string path;
   bool json = false;

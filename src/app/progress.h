@@ -1,5 +1,6 @@
 #pragma once
-// A progress line on stderr: a bar with the remaining time that is redrawn on a terminal, a plain line now and then elsewhere.
+// A progress line on stderr: a bar with the remaining time that is redrawn on a terminal, a plain line now and then
+// elsewhere.
 
 #include <chrono>
 #include <cstdint>

@@ -12,11 +12,22 @@ char letter(int32_t id) { return static_cast<char>('a' + id - kFirstLetter); }
 }  // namespace
 
 Config reversal_config() {
-  return parse_config({{"model_type", "marian"}, {"vocab_size", kFirstLetter + kLetters}, {"d_model", 64},
-                       {"encoder_layers", 2}, {"decoder_layers", 2}, {"encoder_attention_heads", 4}, {"decoder_attention_heads", 4},
-                       {"encoder_ffn_dim", 128}, {"decoder_ffn_dim", 128}, {"activation_function", "relu"},
-                       {"scale_embedding", true}, {"max_position_embeddings", 32}, {"dropout", 0.0},
-                       {"pad_token_id", kPad}, {"eos_token_id", kEnd}, {"decoder_start_token_id", kPad}});
+  return parse_config({{"model_type", "marian"},
+                       {"vocab_size", kFirstLetter + kLetters},
+                       {"d_model", 64},
+                       {"encoder_layers", 2},
+                       {"decoder_layers", 2},
+                       {"encoder_attention_heads", 4},
+                       {"decoder_attention_heads", 4},
+                       {"encoder_ffn_dim", 128},
+                       {"decoder_ffn_dim", 128},
+                       {"activation_function", "relu"},
+                       {"scale_embedding", true},
+                       {"max_position_embeddings", 32},
+                       {"dropout", 0.0},
+                       {"pad_token_id", kPad},
+                       {"eos_token_id", kEnd},
+                       {"decoder_start_token_id", kPad}});
 }
 
 std::vector<std::string> random_words(Random& random, int64_t count) {
@@ -56,7 +67,8 @@ std::vector<std::string> write_backwards(const Seq2Seq& model, const std::vector
   std::vector<std::string> written(words.size());
   std::vector<std::vector<int32_t>> next(words.size(), {kPad});
   std::vector<bool> ended(words.size(), false);
-  for (int64_t step = 0; step <= kLongest && !std::all_of(ended.begin(), ended.end(), [](bool e) { return e; }); ++step) {
+  for (int64_t step = 0; step <= kLongest && !std::all_of(ended.begin(), ended.end(), [](bool e) { return e; });
+       ++step) {
     Run run({.cache = &cache});
     const Tokens input = Tokens::of(next);
     const Tensor x = model.decode(run, input, memory, tokens.sequences);

@@ -32,24 +32,46 @@ const std::map<std::string, Shape> kShapes = {
 
 nlohmann::ordered_json config_of(const Shape& s, double dropout) {
   if (s.two_stacks)
-    return {{"model_type", "marian"}, {"vocab_size", s.vocab}, {"d_model", s.width},
-            {"encoder_layers", s.layers}, {"decoder_layers", s.layers},
-            {"encoder_attention_heads", s.heads}, {"decoder_attention_heads", s.heads},
-            {"encoder_ffn_dim", s.ffn}, {"decoder_ffn_dim", s.ffn},
-            {"activation_function", "relu"}, {"scale_embedding", true}, {"max_position_embeddings", 512},
-            {"dropout", dropout}, {"attention_dropout", dropout}, {"activation_dropout", dropout},
-            {"pad_token_id", 0}, {"eos_token_id", 0}, {"decoder_start_token_id", 0}};
-  return {{"model_type", "gpt2"}, {"vocab_size", s.vocab}, {"n_embd", s.width}, {"n_inner", s.ffn},
-          {"n_layer", s.layers}, {"n_head", s.heads}, {"n_positions", s.vocab > 1000 ? 1024 : s.length},
-          {"activation_function", "gelu"}, {"embd_pdrop", dropout}, {"attn_pdrop", dropout}, {"resid_pdrop", dropout},
-          {"bos_token_id", 0}, {"eos_token_id", 0}};
+    return {{"model_type", "marian"},
+            {"vocab_size", s.vocab},
+            {"d_model", s.width},
+            {"encoder_layers", s.layers},
+            {"decoder_layers", s.layers},
+            {"encoder_attention_heads", s.heads},
+            {"decoder_attention_heads", s.heads},
+            {"encoder_ffn_dim", s.ffn},
+            {"decoder_ffn_dim", s.ffn},
+            {"activation_function", "relu"},
+            {"scale_embedding", true},
+            {"max_position_embeddings", 512},
+            {"dropout", dropout},
+            {"attention_dropout", dropout},
+            {"activation_dropout", dropout},
+            {"pad_token_id", 0},
+            {"eos_token_id", 0},
+            {"decoder_start_token_id", 0}};
+  return {{"model_type", "gpt2"},
+          {"vocab_size", s.vocab},
+          {"n_embd", s.width},
+          {"n_inner", s.ffn},
+          {"n_layer", s.layers},
+          {"n_head", s.heads},
+          {"n_positions", s.vocab > 1000 ? 1024 : s.length},
+          {"activation_function", "gelu"},
+          {"embd_pdrop", dropout},
+          {"attn_pdrop", dropout},
+          {"resid_pdrop", dropout},
+          {"bos_token_id", 0},
+          {"eos_token_id", 0}};
 }
 
 double arithmetic(const Shape& s) {
   const double tokens = static_cast<double>(s.sequences * s.length), d = static_cast<double>(s.width);
-  const double pairs = tokens * static_cast<double>(s.length), f = static_cast<double>(s.ffn), layers = static_cast<double>(s.layers);
+  const double pairs = tokens * static_cast<double>(s.length), f = static_cast<double>(s.ffn),
+               layers = static_cast<double>(s.layers);
   const double vocabulary = tokens * 2 * d * static_cast<double>(s.vocab);
-  if (s.two_stacks) return 3 * (tokens * layers * 2 * (12 * d * d + 4 * d * f) + vocabulary + 3 * layers * 4 * pairs * d);
+  if (s.two_stacks)
+    return 3 * (tokens * layers * 2 * (12 * d * d + 4 * d * f) + vocabulary + 3 * layers * 4 * pairs * d);
   return 3 * (tokens * layers * 2 * (4 * d * d + 2 * d * f) + vocabulary + layers * 4 * pairs * d);
 }
 
@@ -64,7 +86,9 @@ Batch random_batch(const Shape& s) {
   return s.two_stacks ? Batch::pairs(rows(s.length), rows(s.length), 0) : Batch::next_tokens(rows(s.length + 1));
 }
 
-double seconds_now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // What all threads reach together, best of a few.
 double measure_peak() {

@@ -12,12 +12,12 @@ std::vector<std::string> train_step_shapes();
 
 struct TrainStepOptions {
   std::string shape = "tiny";
-  int steps = 5;          // the best is reported, after one to warm up
-  bool dropout = true;    // the shape's own, or none
+  int steps = 5;        // the best is reported, after one to warm up
+  bool dropout = true;  // the shape's own, or none
 };
 
-// seconds, tokens_per_second (target tokens), gflop (arithmetic of the matrix products, attention included, forward + 2 ×
-// backward), gflops, fma_peak_gflops (measured on the same threads in the same run), rss_mb (peak).
+// seconds, tokens_per_second (target tokens), gflop (arithmetic of the matrix products, attention included, forward + 2
+// × backward), gflops, fma_peak_gflops (measured on the same threads in the same run), rss_mb (peak).
 nlohmann::ordered_json bench_train_step(const TrainStepOptions& options);
 
 }  // namespace limpid

@@ -27,11 +27,12 @@ nlohmann::json as_json(const CaseReport& report, bool passed) {
 }
 
 void print_row(const CaseReport& report, const Tolerances& tolerances, bool passed) {
-  fmt::print("{:28} {:>10} {:>9} {:>9} {:>12} {:>10} {:>9}  {}\n", report.name, report.parameters, describe(report.logits),
-             describe(report.loss), describe(report.activations), describe(report.gradients), describe(report.adam),
-             passed ? "ok" : "FAILED");
+  fmt::print("{:28} {:>10} {:>9} {:>9} {:>12} {:>10} {:>9}  {}\n", report.name, report.parameters,
+             describe(report.logits), describe(report.loss), describe(report.activations), describe(report.gradients),
+             describe(report.adam), passed ? "ok" : "FAILED");
   auto explain = [](const char* what, const LargestError& e, double tolerance) {
-    if (!(e.error <= tolerance)) fmt::print("  {}: {} is off by {:.2e}, at most {:.0e} is allowed\n", what, e.where, e.error, tolerance);
+    if (!(e.error <= tolerance))
+      fmt::print("  {}: {} is off by {:.2e}, at most {:.0e} is allowed\n", what, e.where, e.error, tolerance);
   };
   explain("logits", report.logits, tolerances.values);
   explain("loss", report.loss, tolerances.values);
@@ -43,20 +44,25 @@ void print_row(const CaseReport& report, const Tolerances& tolerances, bool pass
 }  // namespace
 
 int run_verify(int argc, char** argv) {
-  CommandLine line("verify",
-                   "Compares logits, loss, activations, every gradient and ten Adam steps with reference cases computed elsewhere.",
-                   "limpid verify tests/golden/*");
+  CommandLine line(
+      "verify",
+      "Compares logits, loss, activations, every gradient and ten Adam steps with reference cases computed elsewhere.",
+      "limpid verify tests/golden/*");
   std::vector<std::string> folders;
   bool json = false;
-  line.add_option("DIR", folders, "folders with config.json, model.safetensors, batch.json and expected.safetensors")->required();
+  line.add_option("DIR", folders, "folders with config.json, model.safetensors, batch.json and expected.safetensors")
+      ->required();
   line.add_flag("--json", json, "one JSON line a case");
   if (const auto code = line.read(argc, argv)) return *code;
 
   const Tolerances tolerances;
   int failed = 0;
   if (!json)
-    fmt::print("largest error, relative to the tensor's largest number (allowed: gradients {:.0e}, else {:.0e})\n{:28} {:>10} {:>9} {:>9} {:>12} {:>10} {:>9}\n",
-               tolerances.gradients, tolerances.values, "case", "parameters", "logits", "loss", "activations", "gradients", "ten steps");
+    fmt::print(
+        "largest error, relative to the tensor's largest number (allowed: gradients {:.0e}, else {:.0e})\n{:28} {:>10} "
+        "{:>9} {:>9} {:>12} {:>10} {:>9}\n",
+        tolerances.gradients, tolerances.values, "case", "parameters", "logits", "loss", "activations", "gradients",
+        "ten steps");
   for (const std::string& folder : folders) {
     try {
       const CaseReport report = verify_case(folder);

@@ -45,7 +45,8 @@ Case open_case(const std::filesystem::path& folder) {
   Case c{SafetensorsFile(folder / "expected.safetensors"), nullptr, nullptr, {}};
   const Config config = load_config((folder / "config.json").string());
   c.model = make_model(config);
-  c.parameters = std::make_unique<Parameters>([&](const WeightVisitor& visitor) { c.model->visit_parameters(visitor); });
+  c.parameters =
+      std::make_unique<Parameters>([&](const WeightVisitor& visitor) { c.model->visit_parameters(visitor); });
   read_weights(SafetensorsFolder(folder), *c.parameters);
   c.batch = read_batch(folder / "batch.json", config);
   return c;
@@ -108,7 +109,8 @@ void verify_values(const Case& c, CaseReport& report) {
   Run watched({.probe = &probe});
   c.model->forward(watched, c.batch);
   for (const SafetensorsEntry& entry : c.expected.entries())
-    if (entry.name.starts_with("act.")) report.activations.note(relative_error(seen[entry.name], numbers_of(entry)), entry.name);
+    if (entry.name.starts_with("act."))
+      report.activations.note(relative_error(seen[entry.name], numbers_of(entry)), entry.name);
 }
 
 double backward(const Case& c, const Arena& arena, Gradients& gradients) {
@@ -125,7 +127,8 @@ void verify_gradients(const Case& c, Gradients& gradients, CaseReport& report) {
   std::vector<Weight> learned = c.parameters->weights();
   std::erase_if(learned, [](const Weight& weight) { return !weight.trainable; });
   double most = 0;
-  for (const Weight& weight : learned) most = std::max(most, largest(numbers_of(c.expected.get("grad." + weight.name))));
+  for (const Weight& weight : learned)
+    most = std::max(most, largest(numbers_of(c.expected.get("grad." + weight.name))));
   for (const Weight& weight : learned) {
     const std::vector<real> expected = numbers_of(c.expected.get("grad." + weight.name));
     std::vector<real> got;
@@ -147,15 +150,16 @@ void LargestError::note(double candidate, const std::string& name) {
 bool CaseReport::passed(const Tolerances& tolerances) const {
   auto within = [](const LargestError& e, double tolerance) { return e.error <= tolerance; };
   return logits.compared > 0 && gradients.compared > 0 && adam.compared > 0 && within(logits, tolerances.values) &&
-         within(loss, tolerances.values) && within(activations, tolerances.values) && within(gradients, tolerances.gradients) &&
-         within(adam, tolerances.values);
+         within(loss, tolerances.values) && within(activations, tolerances.values) &&
+         within(gradients, tolerances.gradients) && within(adam, tolerances.values);
 }
 
 CaseReport verify_case(const std::filesystem::path& folder) {
   Case c = open_case(folder);
   CaseReport report;
   report.name = std::filesystem::absolute(folder).lexically_normal().filename().string();
-  if (report.name.empty()) report.name = std::filesystem::absolute(folder).lexically_normal().parent_path().filename().string();
+  if (report.name.empty())
+    report.name = std::filesystem::absolute(folder).lexically_normal().parent_path().filename().string();
   for (const Weight& weight : c.parameters->weights()) report.parameters += weight.size();
   verify_values(c, report);
 

@@ -1,6 +1,7 @@
 #pragma once
-// Holds a model against a reference case: a folder with config.json, model.safetensors, batch.json and expected.safetensors
-// (logits, loss, activations, every gradient, ten Adam steps) computed by somebody else, usually PyTorch in double.
+// Holds a model against a reference case: a folder with config.json, model.safetensors, batch.json and
+// expected.safetensors (logits, loss, activations, every gradient, ten Adam steps) computed by somebody else, usually
+// PyTorch in double.
 
 #include <filesystem>
 #include <string>
@@ -10,7 +11,7 @@
 namespace limpid {
 
 struct Tolerances {
-  double values = 5e-6;     // logits, loss, activations, and each of the ten losses
+  double values = 5e-6;  // logits, loss, activations, and each of the ten losses
   double gradients = 5e-5;
 };
 
@@ -30,8 +31,8 @@ struct CaseReport {
   bool passed(const Tolerances& tolerances) const;
 };
 
-// Errors are relative to the largest number of the tensor; of a gradient, or to a thousandth of the model's largest gradient
-// where that is greater (a key bias has a true gradient of zero).
+// Errors are relative to the largest number of the tensor; of a gradient, or to a thousandth of the model's largest
+// gradient where that is greater (a key bias has a true gradient of zero).
 CaseReport verify_case(const std::filesystem::path& folder);
 
 }  // namespace limpid

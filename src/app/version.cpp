@@ -16,8 +16,9 @@ std::string version_text() {
   const char* build = "debug";
 #endif
   const dnnl_version_t* dnnl = dnnl_version();
-  return fmt::format("limpid {} ({} build, {}, {} threads, gcc {})\nkernels: {}; products: oneDNN {}.{}.{}", LIMPID_VERSION, build,
-                     sizeof(real) == 4 ? "float" : "double", threads(), __VERSION__, kernels::instruction_set(), dnnl->major, dnnl->minor, dnnl->patch);
+  return fmt::format("limpid {} ({} build, {}, {} threads, gcc {})\nkernels: {}; products: oneDNN {}.{}.{}",
+                     LIMPID_VERSION, build, sizeof(real) == 4 ? "float" : "double", threads(), __VERSION__,
+                     kernels::instruction_set(), dnnl->major, dnnl->minor, dnnl->patch);
 }
 
 }  // namespace limpid

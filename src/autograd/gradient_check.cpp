@@ -32,7 +32,8 @@ std::vector<int64_t> numbers_to_check(ConstMatrix gradient, int64_t wanted) {
 
 }  // namespace
 
-GradientCheckResult check_gradients(Parameters& parameters, const ScalarFunction& function, const GradientCheckOptions& options) {
+GradientCheckResult check_gradients(Parameters& parameters, const ScalarFunction& function,
+                                    const GradientCheckOptions& options) {
   Gradients gradients(parameters);
   const Arena arena;
   Tape tape(arena, &gradients);

@@ -1,6 +1,6 @@
 #pragma once
-// Operations: each computes a value by a kernel and, where a tape records, remembers how to go back by the kernel's twin.
-// Layers are written with these; a backward pass is never written elsewhere.
+// Operations: each computes a value by a kernel and, where a tape records, remembers how to go back by the kernel's
+// twin. Layers are written with these; a backward pass is never written elsewhere.
 
 #include <functional>
 #include <span>
@@ -14,13 +14,13 @@ namespace limpid {
 // ---- products
 enum class WeightLayout { out_in, in_out };  // how a matrix lies in memory: in_out is GPT-2's
 
-// y = x·Wᵀ + b. Several weights give their outputs side by side; where they lie side by side in memory, one product serves
-// all. No biases, or one a weight.
+// y = x·Wᵀ + b. Several weights give their outputs side by side; where they lie side by side in memory, one product
+// serves all. No biases, or one a weight.
 Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights, std::span<const Weight* const> biases,
               WeightLayout layout = WeightLayout::out_in);
 
-// For operations on weights: the numbers of a weight, and of those that follow it in memory, as the engine computes with
-// them; converted into `scratch` where they are stored in another precision.
+// For operations on weights: the numbers of a weight, and of those that follow it in memory, as the engine computes
+// with them; converted into `scratch` where they are stored in another precision.
 const real* real_numbers(const Weight& first, int64_t count, const Arena& arena, Numbers& scratch);
 
 // ---- element by element
@@ -41,11 +41,13 @@ Tensor layer_norm(Run& run, const Tensor& x, const Weight& gain, const Weight* b
 Tensor rms_norm(Run& run, const Tensor& x, const Weight& gain, real eps);
 // The same two with the scale (the divisor √(variance + eps), one number a row) as a value of its own, for taps.
 Tensor norm_scale(Run& run, const Tensor& x, NormKind kind, real eps);
-Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const Weight& gain, const Weight* bias);
+Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const Weight& gain,
+                    const Weight* bias);
 struct BatchStatistics {
   const Weight *mean, *variance;  // running ones, used when not training
 };
-Tensor batch_norm(Run& run, const Tensor& x, const Weight& gain, const Weight& bias, const BatchStatistics& running, real eps);
+Tensor batch_norm(Run& run, const Tensor& x, const Weight& gain, const Weight& bias, const BatchStatistics& running,
+                  real eps);
 
 // ---- rows
 // factor·table[ids]
@@ -67,12 +69,14 @@ struct AttentionBatch {
   const std::vector<KeyValueCache::Entry>* cache = nullptr;  // where keys and values lie instead of in k and v
 };
 // z (query tokens, heads·head_size). Dropout falls on the pattern.
-Tensor attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch, double dropout_rate);
+Tensor attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch,
+                 double dropout_rate);
 // The same in steps, for taps. Values of pairs are one row of numbers; see kernels/attention.h for their order.
 Tensor attention_scores(Run& run, const Tensor& q, const Tensor& k, const AttentionBatch& batch);
 Tensor attention_mask(Run& run, const Tensor& scores, const AttentionBatch& batch);
 Tensor attention_softmax(Run& run, const Tensor& masked, const AttentionBatch& batch);
-Tensor attention_values(Run& run, const Tensor& pattern, const Tensor& v, const AttentionBatch& batch, double dropout_rate);
+Tensor attention_values(Run& run, const Tensor& pattern, const Tensor& v, const AttentionBatch& batch,
+                        double dropout_rate);
 // Scores of additive attention: v·tanh(query + key)
 Tensor additive_scores(Run& run, const Tensor& query, const Tensor& key, const Weight& v, const Sequences& queries,
                        const Sequences& keys);

@@ -17,10 +17,13 @@ Matrix rows_of(Matrix value, const Sequences& sequences, int64_t i) {
   return value.data ? value.rows_from(sequences.begin(i), sequences.length(i)) : Matrix{};
 }
 
-// One job a sequence. Values that a step does not need may be empty; shapes still say how many queries and keys there are.
-std::vector<AttentionJob> make_jobs(const AttentionBatch& batch, const Tensor& q, const Tensor& k, const Tensor& v, Matrix z) {
+// One job a sequence. Values that a step does not need may be empty; shapes still say how many queries and keys there
+// are.
+std::vector<AttentionJob> make_jobs(const AttentionBatch& batch, const Tensor& q, const Tensor& k, const Tensor& v,
+                                    Matrix z) {
   std::vector<AttentionJob> jobs(batch.queries.count());
-  const int64_t q_cols = batch.shape.heads * batch.shape.head_size, kv_cols = batch.shape.kv_heads * batch.shape.head_size;
+  const int64_t q_cols = batch.shape.heads * batch.shape.head_size,
+                kv_cols = batch.shape.kv_heads * batch.shape.head_size;
   for (int64_t i = 0; i < batch.queries.count(); ++i) {
     AttentionJob& job = jobs[i];
     job.q = q.empty() ? ConstMatrix{nullptr, batch.queries.length(i), q_cols} : rows_of(q, batch.queries, i);
@@ -55,7 +58,8 @@ class Target {
   Matrix view_;
 };
 
-std::vector<AttentionGradients> make_gradients(const AttentionBatch& batch, ConstMatrix dz, Matrix dq, Matrix dk, Matrix dv) {
+std::vector<AttentionGradients> make_gradients(const AttentionBatch& batch, ConstMatrix dz, Matrix dq, Matrix dk,
+                                               Matrix dv) {
   std::vector<AttentionGradients> gradients(batch.queries.count());
   for (int64_t i = 0; i < batch.queries.count(); ++i) {
     if (dz.data) gradients[i].dz = dz.rows_from(batch.queries.begin(i), batch.queries.length(i));
@@ -73,9 +77,10 @@ int64_t count_pairs(const AttentionBatch& batch) {
 }
 
 // A step from pairs to pairs.
-Tensor pair_step(Run& run, const Tensor& input, const AttentionBatch& batch,
-                 void (*forward)(const AttentionShape&, const std::vector<AttentionJob>&, const real*, real*),
-                 std::function<void(const std::vector<AttentionJob>&, const Tensor& y, const real* dy, real* dx)> backward) {
+Tensor pair_step(
+    Run& run, const Tensor& input, const AttentionBatch& batch,
+    void (*forward)(const AttentionShape&, const std::vector<AttentionJob>&, const real*, real*),
+    std::function<void(const std::vector<AttentionJob>&, const Tensor& y, const real* dy, real* dx)> backward) {
   const bool records = run.records({&input});
   Tensor y = run.make(1, input.cols(), records);
   forward(batch.shape, make_jobs(batch, {}, {}, {}, {}), input.values().data, y.values().data);
@@ -89,7 +94,8 @@ Tensor pair_step(Run& run, const Tensor& input, const AttentionBatch& batch,
   return y;
 }
 
-Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch, double rate) {
+Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch,
+                      double rate) {
   const Dropout dropout = run.dropout(rate);
   const bool records = run.records({&q, &k, &v});
   Tensor z = run.make(q.rows(), q.cols(), records);
@@ -111,7 +117,8 @@ Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& 
 
 }  // namespace
 
-Tensor attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch, double dropout_rate) {
+Tensor attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch,
+                 double dropout_rate) {
   if (!run.watched("scores") && !run.watched("masked") && !run.watched("pattern"))
     return fast_attention(run, q, k, v, batch, dropout_rate);
   const TapLayout pairs{.rows = &batch.queries, .keys = &batch.keys, .heads = batch.shape.heads, .other_kernel = true};
@@ -151,11 +158,13 @@ Tensor attention_softmax(Run& run, const Tensor& masked, const AttentionBatch& b
                    });
 }
 
-Tensor attention_values(Run& run, const Tensor& pattern, const Tensor& v, const AttentionBatch& batch, double dropout_rate) {
+Tensor attention_values(Run& run, const Tensor& pattern, const Tensor& v, const AttentionBatch& batch,
+                        double dropout_rate) {
   const Dropout dropout = run.dropout(dropout_rate);
   const bool records = run.records({&pattern, &v});
   Tensor z = run.make(batch.queries.tokens(), batch.shape.heads * batch.shape.head_size, records);
-  kernels::attention_values_forward(batch.shape, dropout, make_jobs(batch, {}, {}, v, z.values()), pattern.values().data);
+  kernels::attention_values_forward(batch.shape, dropout, make_jobs(batch, {}, {}, v, z.values()),
+                                    pattern.values().data);
   if (records) {
     run.tape()->record([pattern, v, z = z.gradient_only(), batch, dropout](Tape& tape) {
       const ConstMatrix dz = tape.reached(z);

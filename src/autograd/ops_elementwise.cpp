@@ -7,7 +7,8 @@ namespace limpid {
 namespace {
 
 void check_same_shape(const char* what, const Tensor& a, const Tensor& b) {
-  check(a.rows() == b.rows() && a.cols() == b.cols(), "[{}] {}×{} and {}×{}", what, a.rows(), a.cols(), b.rows(), b.cols());
+  check(a.rows() == b.rows() && a.cols() == b.cols(), "[{}] {}×{} and {}×{}", what, a.rows(), a.cols(), b.rows(),
+        b.cols());
 }
 
 void multiply_into(ConstMatrix a, ConstMatrix b, Matrix y, bool accumulate) {
@@ -128,8 +129,8 @@ Tensor gated_activation(Run& run, const Tensor& gate, const Tensor& up, Activati
         return {unused.values(), false};
       };
       const GradientTarget dgate = target(gate), dup = target(up);
-      kernels::gated_activation_backward(f, dropout, gate.values(), up.values(), dy, dgate.view, dgate.accumulate, dup.view,
-                                         dup.accumulate);
+      kernels::gated_activation_backward(f, dropout, gate.values(), up.values(), dy, dgate.view, dgate.accumulate,
+                                         dup.view, dup.accumulate);
     });
   }
   return y;

@@ -32,7 +32,8 @@ bool follows(const Weight& next, const Weight& before) {
          next.data == static_cast<const char*>(before.data) + bytes_of(before.type, before.size());
 }
 
-std::vector<Stack> stack_up(std::span<const Weight* const> weights, std::span<const Weight* const> biases, WeightLayout layout) {
+std::vector<Stack> stack_up(std::span<const Weight* const> weights, std::span<const Weight* const> biases,
+                            WeightLayout layout) {
   std::vector<Stack> stacks;
   int64_t column = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -82,7 +83,8 @@ void backward(Tape& tape, const Stack& stack, const Tensor& x, ConstMatrix dy_al
   if (x.needs_gradient()) {  // dx += dy·W
     Numbers scratch;
     const GradientTarget dx = tape.target(x);
-    kernels::gemm(Transpose::no, dy, stack.backward_transpose(), numbers_of(stack, tape.arena(), scratch), dx.view, dx.accumulate);
+    kernels::gemm(Transpose::no, dy, stack.backward_transpose(), numbers_of(stack, tape.arena(), scratch), dx.view,
+                  dx.accumulate);
   }
 }
 
@@ -103,7 +105,7 @@ Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights,
         stacks.front().inputs, x.cols());
   const int64_t outputs = stacks.back().first_column + stacks.back().outputs;
   const bool records = run.records({&x}, {weights.front()});
-  Tensor y = run.make(x.rows(), outputs, records);                                              // (T, O)
+  Tensor y = run.make(x.rows(), outputs, records);  // (T, O)
   for (const Stack& stack : stacks) forward(stack, run.arena(), x.values(), y.values());
   if (records) {
     run.tape()->record([x, y = y.gradient_only(), stacks = std::move(stacks)](Tape& tape) {

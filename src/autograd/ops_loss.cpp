@@ -14,12 +14,14 @@ namespace {
 
 using kernels::Transpose;
 
-constexpr int64_t kLogitsAtOnce = int64_t{4} << 20;  // numbers: 16 MB of float stay in the last-level cache of most machines
+constexpr int64_t kLogitsAtOnce = int64_t{4}
+                                  << 20;  // numbers: 16 MB of float stay in the last-level cache of most machines
 
 void check_labels(std::span<const int32_t> labels, int64_t rows, int64_t classes) {
   check(static_cast<int64_t>(labels.size()) == rows, "[loss] {} labels for {} rows", labels.size(), rows);
   for (size_t i = 0; i < labels.size(); ++i)
-    check(labels[i] >= 0 && labels[i] < classes, "[loss] label {} at place {} is not in [0, {})", labels[i], i, classes);
+    check(labels[i] >= 0 && labels[i] < classes, "[loss] label {} at place {} is not in [0, {})", labels[i], i,
+          classes);
 }
 
 double divisor_of(const LossOptions& options, size_t labels) {
@@ -31,27 +33,29 @@ double divisor_of(const LossOptions& options, size_t labels) {
 Loss cross_entropy(Run& run, const Tensor& x, const Weight& weight, const Weight* bias, std::span<const int32_t> labels,
                    const LossOptions& options) {
   Numbers scratch;
-  const ConstMatrix w{real_numbers(weight, weight.size(), run.arena(), scratch), weight.shape[0], weight.shape[1]};  // (V, d)
+  const ConstMatrix w{real_numbers(weight, weight.size(), run.arena(), scratch), weight.shape[0],
+                      weight.shape[1]};  // (V, d)
   check_labels(labels, x.rows(), w.rows);
   const real share = static_cast<real>(1 / divisor_of(options, labels.size()));
   const bool records = run.records({&x}, {&weight, bias});
   Tape* tape = run.tape();
   const bool to_weight = records && tape->wants(weight), to_bias = records && bias && tape->wants(*bias);
   const int64_t chunk = std::clamp<int64_t>(kLogitsAtOnce / w.rows / 64 * 64, 64, std::max<int64_t>(64, x.rows()));
-  Tensor logits_buffer(run.arena(), std::min(chunk, x.rows()), w.rows);                          // (R, V)
+  Tensor logits_buffer(run.arena(), std::min(chunk, x.rows()), w.rows);  // (R, V)
   Tensor dx;
   if (records && x.needs_gradient()) dx = Tensor(run.arena(), x.rows(), x.cols());
   std::vector<real> losses(labels.size());
   for (int64_t begin = 0; begin < x.rows(); begin += chunk) {
     const int64_t rows = std::min(chunk, x.rows() - begin);
-    const ConstMatrix part = x.values().rows_from(begin, rows);                                  // (R, d)
+    const ConstMatrix part = x.values().rows_from(begin, rows);  // (R, d)
     const Matrix logits = logits_buffer.values().rows_from(0, rows);
     kernels::gemm(Transpose::no, part, Transpose::yes, w, logits, false, bias ? bias->numbers() : nullptr);
     if (!records) {
       kernels::cross_entropy_forward(logits, labels.data() + begin, options.smoothing, losses.data() + begin);
       continue;
     }
-    kernels::cross_entropy_forward_backward(logits, labels.data() + begin, options.smoothing, share, losses.data() + begin);
+    kernels::cross_entropy_forward_backward(logits, labels.data() + begin, options.smoothing, share,
+                                            losses.data() + begin);
     if (!dx.empty()) kernels::gemm(Transpose::no, logits, Transpose::no, w, dx.values().rows_from(begin, rows), false);
     if (to_weight) {
       bool accumulate = false;
@@ -77,7 +81,8 @@ Loss cross_entropy(Run& run, const Tensor& logits, std::span<const int32_t> labe
     const real share = static_cast<real>(1 / divisor_of(options, labels.size()));
     Tensor gradient = constant(run, logits.values());
     kernels::cross_entropy_forward_backward(gradient.values(), labels.data(), options.smoothing, share, losses.data());
-    run.tape()->record([logits = logits.gradient_only(), gradient](Tape& tape) { tape.seed(logits, gradient.values()); });
+    run.tape()->record(
+        [logits = logits.gradient_only(), gradient](Tape& tape) { tape.seed(logits, gradient.values()); });
   } else {
     kernels::cross_entropy_forward(logits.values(), labels.data(), options.smoothing, losses.data());
   }

@@ -30,7 +30,9 @@ real mean_of_row(const real* row, int64_t cols) {
   return sum / static_cast<real>(cols);
 }
 
-real mean_for(NormKind kind, const real* row, int64_t cols) { return kind == NormKind::layer ? mean_of_row(row, cols) : 0; }
+real mean_for(NormKind kind, const real* row, int64_t cols) {
+  return kind == NormKind::layer ? mean_of_row(row, cols) : 0;
+}
 
 }  // namespace
 
@@ -39,7 +41,8 @@ Tensor layer_norm(Run& run, const Tensor& x, const Weight& gain, const Weight* b
   Tensor y = run.make(x.rows(), x.cols(), records);
   Tensor statistics(run.arena(), 2, x.rows());  // mean and scale of each row
   real *mean = statistics.values().row(0), *scale = statistics.values().row(1);
-  kernels::layer_norm_forward(x.values(), gain.numbers(), bias ? bias->numbers() : nullptr, eps, y.values(), mean, scale);
+  kernels::layer_norm_forward(x.values(), gain.numbers(), bias ? bias->numbers() : nullptr, eps, y.values(), mean,
+                              scale);
   if (records) {
     run.tape()->record([x, y = y.gradient_only(), statistics, &gain, bias](Tape& tape) {
       const ConstMatrix dy = tape.reached(y);
@@ -64,7 +67,8 @@ Tensor rms_norm(Run& run, const Tensor& x, const Weight& gain, real eps) {
       const ConstMatrix dy = tape.reached(y);
       if (dy.rows == 0) return;
       with_target(tape, x, [&](Matrix dx, bool accumulate) {
-        kernels::rms_norm_backward(x.values(), gain.numbers(), scale.values().data, dy, dx, accumulate, gradient_of(tape, &gain));
+        kernels::rms_norm_backward(x.values(), gain.numbers(), scale.values().data, dy, dx, accumulate,
+                                   gradient_of(tape, &gain));
       });
     });
   }
@@ -74,7 +78,7 @@ Tensor rms_norm(Run& run, const Tensor& x, const Weight& gain, real eps) {
 // scale = √(mean((x - mean)²) + eps); with RMS norm the mean is left at zero
 Tensor norm_scale(Run& run, const Tensor& x, NormKind kind, real eps) {
   const bool records = run.records({&x});
-  Tensor scale = run.make(x.rows(), 1, records);                                               // (T, 1)
+  Tensor scale = run.make(x.rows(), 1, records);  // (T, 1)
   const real count = static_cast<real>(x.cols());
   for (int64_t i = 0; i < x.rows(); ++i) {
     const real* row = x.values().row(i);
@@ -99,14 +103,16 @@ Tensor norm_scale(Run& run, const Tensor& x, NormKind kind, real eps) {
 }
 
 // y = gain·(x - mean)/scale + bias
-Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const Weight& gain, const Weight* bias) {
+Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const Weight& gain,
+                    const Weight* bias) {
   const bool records = run.records({&x, &scale}, {&gain, bias});
   Tensor y = run.make(x.rows(), x.cols(), records);
   const real* g = gain.numbers();
   for (int64_t i = 0; i < x.rows(); ++i) {
     const real* row = x.values().row(i);
     const real mean = mean_for(kind, row, x.cols()), divisor = scale.values()(i, 0);
-    for (int64_t j = 0; j < x.cols(); ++j) y.values()(i, j) = g[j] * (row[j] - mean) / divisor + (bias ? bias->numbers()[j] : 0);
+    for (int64_t j = 0; j < x.cols(); ++j)
+      y.values()(i, j) = g[j] * (row[j] - mean) / divisor + (bias ? bias->numbers()[j] : 0);
   }
   if (records) {
     run.tape()->record([x, scale, y = y.gradient_only(), kind, &gain, bias](Tape& tape) {
@@ -138,7 +144,8 @@ Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kin
   return y;
 }
 
-Tensor batch_norm(Run& run, const Tensor& x, const Weight& gain, const Weight& bias, const BatchStatistics& running, real eps) {
+Tensor batch_norm(Run& run, const Tensor& x, const Weight& gain, const Weight& bias, const BatchStatistics& running,
+                  real eps) {
   const bool records = run.records({&x}, {&gain, &bias});
   const bool from_batch = run.train();
   Tensor y = run.make(x.rows(), x.cols(), records);
@@ -168,8 +175,8 @@ Tensor batch_norm(Run& run, const Tensor& x, const Weight& gain, const Weight& b
     if (dy.rows == 0) return;
     const ConstMatrix saved = statistics.values();
     with_target(tape, x, [&](Matrix dx, bool accumulate) {
-      kernels::batch_norm_backward(x.values(), gain.numbers(), saved.row(0), saved.row(1), eps, from_batch, dy, dx, accumulate,
-                                   gradient_of(tape, &gain), gradient_of(tape, &bias));
+      kernels::batch_norm_backward(x.values(), gain.numbers(), saved.row(0), saved.row(1), eps, from_batch, dy, dx,
+                                   accumulate, gradient_of(tape, &gain), gradient_of(tape, &bias));
     });
   });
   return y;

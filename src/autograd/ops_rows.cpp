@@ -38,7 +38,8 @@ Tensor embedding(Run& run, const Weight& table, std::span<const int32_t> ids, re
     run.tape()->record([&table, ids = Ids(ids.begin(), ids.end()), y = y.gradient_only(), factor](Tape& tape) {
       const ConstMatrix dy = tape.reached(y);
       if (dy.rows == 0) return;
-      kernels::scatter_add_rows(dy, ids.data(), factor, {tape.gradients().open_to_add(table), table.shape[0], table.shape[1]});
+      kernels::scatter_add_rows(dy, ids.data(), factor,
+                                {tape.gradients().open_to_add(table), table.shape[0], table.shape[1]});
     });
   }
   return y;
@@ -50,11 +51,12 @@ Tensor select_rows(Run& run, const Tensor& x, std::span<const int32_t> rows) {
   Tensor y = run.make(static_cast<int64_t>(rows.size()), x.cols(), records);
   kernels::gather_rows(x.values(), rows.data(), y.rows(), 1, y.values(), false);
   if (records) {
-    run.tape()->record([x = x.gradient_only(), rows = Ids(rows.begin(), rows.end()), y = y.gradient_only()](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
-      if (dy.rows == 0) return;
-      kernels::scatter_add_rows(dy, rows.data(), 1, tape.target_to_add(x));
-    });
+    run.tape()->record(
+        [x = x.gradient_only(), rows = Ids(rows.begin(), rows.end()), y = y.gradient_only()](Tape& tape) {
+          const ConstMatrix dy = tape.reached(y);
+          if (dy.rows == 0) return;
+          kernels::scatter_add_rows(dy, rows.data(), 1, tape.target_to_add(x));
+        });
   }
   return y;
 }
@@ -63,7 +65,8 @@ namespace {
 
 // Writes the parts into their places of one value and, going back, reads their gradients from there.
 Tensor assemble(Run& run, std::span<const Tensor> parts, int64_t rows, int64_t cols,
-                const std::function<Tensor(const Tensor& whole, int64_t begin, const Tensor& part)>& place, bool by_rows) {
+                const std::function<Tensor(const Tensor& whole, int64_t begin, const Tensor& part)>& place,
+                bool by_rows) {
   bool records = false;
   for (const Tensor& part : parts) records = records || run.records({&part});
   Tensor whole = run.make(rows, cols, records);
@@ -89,15 +92,17 @@ Tensor assemble(Run& run, std::span<const Tensor> parts, int64_t rows, int64_t c
 Tensor concatenate_rows(Run& run, std::span<const Tensor> parts) {
   int64_t rows = 0;
   for (const Tensor& part : parts) rows += part.rows();
-  return assemble(run, parts, rows, parts.front().cols(),
-                  [](const Tensor& whole, int64_t begin, const Tensor& part) { return whole.slice(begin, part.rows()); }, true);
+  return assemble(
+      run, parts, rows, parts.front().cols(),
+      [](const Tensor& whole, int64_t begin, const Tensor& part) { return whole.slice(begin, part.rows()); }, true);
 }
 
 Tensor concatenate_columns(Run& run, std::span<const Tensor> parts) {
   int64_t cols = 0;
   for (const Tensor& part : parts) cols += part.cols();
-  return assemble(run, parts, parts.front().rows(), cols,
-                  [](const Tensor& whole, int64_t begin, const Tensor& part) { return whole.columns(begin, part.cols()); }, false);
+  return assemble(
+      run, parts, parts.front().rows(), cols,
+      [](const Tensor& whole, int64_t begin, const Tensor& part) { return whole.columns(begin, part.cols()); }, false);
 }
 
 Tensor rotary(Run& run, const Tensor& x, std::span<const int32_t> positions, int64_t head_size, real theta) {
@@ -105,8 +110,8 @@ Tensor rotary(Run& run, const Tensor& x, std::span<const int32_t> positions, int
   Tensor y = run.make(x.rows(), x.cols(), records);
   kernels::rotary(x.values(), positions.data(), head_size, theta, false, y.values(), false);
   if (records) {
-    run.tape()->record([x = x.gradient_only(), y = y.gradient_only(), positions = Ids(positions.begin(), positions.end()), head_size,
-                        theta](Tape& tape) {
+    run.tape()->record([x = x.gradient_only(), y = y.gradient_only(),
+                        positions = Ids(positions.begin(), positions.end()), head_size, theta](Tape& tape) {
       const ConstMatrix dy = tape.reached(y);
       if (dy.rows == 0) return;
       const GradientTarget dx = tape.target(x);

@@ -46,13 +46,16 @@ constexpr double kTolerance = 1e-6;
 TEST(OpsGradient, Linear) {
   const Inputs in({{5, 7}, {4, 7}, {4}, {3, 7}, {3}});
   const Weight *weights[] = {&in.weight(1), &in.weight(3)}, *biases[] = {&in.weight(2), &in.weight(4)};
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, linear(run, in.value(run, 0), weights, biases)); }), kTolerance);
+  EXPECT_LT(
+      in.error([&](limpid::Run& run) { return weighted_sum(run, linear(run, in.value(run, 0), weights, biases)); }),
+      kTolerance);
 }
 
 TEST(OpsGradient, LinearOfStackedWeights) {
   const Inputs in({{5, 4}, {8, 4}, {16, 4}});  // whole cache lines: they lie side by side and are multiplied as one
   const Weight* weights[] = {&in.weight(1), &in.weight(2)};
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, linear(run, in.value(run, 0), weights, {})); }), kTolerance);
+  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, linear(run, in.value(run, 0), weights, {})); }),
+            kTolerance);
 }
 
 TEST(OpsGradient, LinearInOut) {
@@ -60,17 +63,28 @@ TEST(OpsGradient, LinearInOut) {
   const Weight *weights[] = {&in.weight(1)}, *biases[] = {&in.weight(2)};
   EXPECT_LT(in.error([&](limpid::Run& run) {
     return weighted_sum(run, linear(run, in.value(run, 0), weights, biases, WeightLayout::in_out));
-  }), kTolerance);
+  }),
+            kTolerance);
 }
 
 TEST(OpsGradient, ElementByElement) {
   const Inputs in({{5, 6}, {5, 6}});
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, add(run, in.value(run, 0), in.value(run, 1))); }), kTolerance);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, scale(run, in.value(run, 0), 1.7)); }), kTolerance);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, multiply(run, in.value(run, 0), in.value(run, 1))); }), kTolerance);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, dropout_add(run, in.value(run, 0), in.value(run, 1), 0.4)); }, true),
+  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, add(run, in.value(run, 0), in.value(run, 1))); }),
             kTolerance);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, dropout_add(run, {}, in.value(run, 1), 0.4)); }, true), kTolerance);
+  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, scale(run, in.value(run, 0), 1.7)); }),
+            kTolerance);
+  EXPECT_LT(
+      in.error([&](limpid::Run& run) { return weighted_sum(run, multiply(run, in.value(run, 0), in.value(run, 1))); }),
+      kTolerance);
+  EXPECT_LT(in.error(
+                [&](limpid::Run& run) {
+                  return weighted_sum(run, dropout_add(run, in.value(run, 0), in.value(run, 1), 0.4));
+                },
+                true),
+            kTolerance);
+  EXPECT_LT(
+      in.error([&](limpid::Run& run) { return weighted_sum(run, dropout_add(run, {}, in.value(run, 1), 0.4)); }, true),
+      kTolerance);
 }
 
 TEST(OpsGradient, ValueUsedTwice) {
@@ -79,22 +93,32 @@ TEST(OpsGradient, ValueUsedTwice) {
     const Tensor x = in.value(run, 0);
     const Tensor y = add(run, x, x);
     return weighted_sum(run, add(run, y, multiply(run, x, y)));
-  }), kTolerance);
+  }),
+            kTolerance);
 }
 
 TEST(OpsGradient, Activations) {
   const Inputs in({{5, 9}, {5, 9}});
-  for (Activation f : {Activation::none, Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu, Activation::tanh}) {
+  for (Activation f : {Activation::none, Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu,
+                       Activation::tanh}) {
     const double rate = f == Activation::tanh ? 0 : 0.3;
-    EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, activation(run, in.value(run, 0), f, rate)); }, true), kTolerance);
-    EXPECT_LT(in.error([&](limpid::Run& run) {  // not the sole owner: cannot work in place
-      const Tensor x = in.value(run, 0);
-      return weighted_sum(run, add(run, activation(run, x, f, rate), x));
-    }, true), kTolerance);
+    EXPECT_LT(
+        in.error([&](limpid::Run& run) { return weighted_sum(run, activation(run, in.value(run, 0), f, rate)); }, true),
+        kTolerance);
+    EXPECT_LT(in.error(
+                  [&](limpid::Run& run) {  // not the sole owner: cannot work in place
+                    const Tensor x = in.value(run, 0);
+                    return weighted_sum(run, add(run, activation(run, x, f, rate), x));
+                  },
+                  true),
+              kTolerance);
     if (f == Activation::tanh) continue;
-    EXPECT_LT(in.error([&](limpid::Run& run) {
-      return weighted_sum(run, gated_activation(run, in.value(run, 0), in.value(run, 1), f, rate));
-    }, true), kTolerance);
+    EXPECT_LT(in.error(
+                  [&](limpid::Run& run) {
+                    return weighted_sum(run, gated_activation(run, in.value(run, 0), in.value(run, 1), f, rate));
+                  },
+                  true),
+              kTolerance);
   }
 }
 
@@ -102,14 +126,23 @@ TEST(OpsGradient, Norms) {
   const Inputs in({{5, 9}, {9}, {9}});
   const real eps = 1e-5;
   const Weight &gain = in.weight(1), &bias = in.weight(2);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, layer_norm(run, in.value(run, 0), gain, &bias, eps)); }), kTolerance);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, layer_norm(run, in.value(run, 0), gain, nullptr, eps)); }), kTolerance);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, rms_norm(run, in.value(run, 0), gain, eps)); }), kTolerance);
+  EXPECT_LT(in.error([&](limpid::Run& run) {
+    return weighted_sum(run, layer_norm(run, in.value(run, 0), gain, &bias, eps));
+  }),
+            kTolerance);
+  EXPECT_LT(in.error([&](limpid::Run& run) {
+    return weighted_sum(run, layer_norm(run, in.value(run, 0), gain, nullptr, eps));
+  }),
+            kTolerance);
+  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, rms_norm(run, in.value(run, 0), gain, eps)); }),
+            kTolerance);
   for (NormKind kind : {NormKind::layer, NormKind::rms})
     EXPECT_LT(in.error([&](limpid::Run& run) {
       const Tensor x = in.value(run, 0);
-      return weighted_sum(run, normalize_by(run, x, norm_scale(run, x, kind, eps), kind, gain, kind == NormKind::layer ? &bias : nullptr));
-    }), kTolerance);
+      return weighted_sum(run, normalize_by(run, x, norm_scale(run, x, kind, eps), kind, gain,
+                                            kind == NormKind::layer ? &bias : nullptr));
+    }),
+              kTolerance);
 }
 
 TEST(OpsGradient, BatchNormByTheBatchAndByRunningStatistics) {
@@ -119,34 +152,45 @@ TEST(OpsGradient, BatchNormByTheBatchAndByRunningStatistics) {
   mean.data = means.data();
   variance.data = variances.data();
   for (bool train : {true, false})
-    EXPECT_LT(in.error([&](limpid::Run& run) {
-      return weighted_sum(run, batch_norm(run, in.value(run, 0), in.weight(1), in.weight(2), {&mean, &variance}, 1e-5));
-    }, train), kTolerance);
+    EXPECT_LT(in.error(
+                  [&](limpid::Run& run) {
+                    return weighted_sum(
+                        run, batch_norm(run, in.value(run, 0), in.weight(1), in.weight(2), {&mean, &variance}, 1e-5));
+                  },
+                  train),
+              kTolerance);
 }
 
 TEST(OpsGradient, Rows) {
   const Inputs in({{5, 6}, {3, 6}, {5, 2}});
   const std::vector<int32_t> ids = {4, 0, 0, 2};
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, embedding(run, in.weight(0), ids, 1.5)); }), kTolerance);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, select_rows(run, in.value(run, 0), ids)); }), kTolerance);
+  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, embedding(run, in.weight(0), ids, 1.5)); }),
+            kTolerance);
+  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, select_rows(run, in.value(run, 0), ids)); }),
+            kTolerance);
   EXPECT_LT(in.error([&](limpid::Run& run) {
     const Tensor parts[] = {in.value(run, 0), in.value(run, 1)};
     return weighted_sum(run, concatenate_rows(run, parts));
-  }), kTolerance);
+  }),
+            kTolerance);
   EXPECT_LT(in.error([&](limpid::Run& run) {
     const Tensor parts[] = {in.value(run, 0), in.value(run, 2)};
     return weighted_sum(run, concatenate_columns(run, parts));
-  }), kTolerance);
+  }),
+            kTolerance);
   EXPECT_LT(in.error([&](limpid::Run& run) {  // slices share one gradient
     const Tensor x = in.value(run, 0);
     return weighted_sum(run, add(run, x.columns(1, 2), x.columns(2, 2))) + weighted_sum(run, x.slice(2, 3));
-  }), kTolerance);
+  }),
+            kTolerance);
 }
 
 TEST(OpsGradient, Rotary) {
   const Inputs in({{4, 12}});
   const std::vector<int32_t> positions = {0, 1, 2, 9};
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, rotary(run, in.value(run, 0), positions, 6, 10000)); }), kTolerance);
+  EXPECT_LT(
+      in.error([&](limpid::Run& run) { return weighted_sum(run, rotary(run, in.value(run, 0), positions, 6, 10000)); }),
+      kTolerance);
 }
 
 AttentionBatch small_attention(bool causal) {
@@ -161,14 +205,21 @@ TEST(OpsGradient, Attention) {
   for (bool causal : {false, true}) {
     const AttentionBatch batch = small_attention(causal);
     const Inputs in({{8, 20}, {8, 10}, {8, 10}});
-    EXPECT_LT(in.error([&](limpid::Run& run) {
-      return weighted_sum(run, attention(run, in.value(run, 0), in.value(run, 1), in.value(run, 2), batch, 0.3));
-    }, true), kTolerance);
-    EXPECT_LT(in.error([&](limpid::Run& run) {
-      Tensor pairs = attention_scores(run, in.value(run, 0), in.value(run, 1), batch);
-      pairs = attention_softmax(run, attention_mask(run, pairs, batch), batch);
-      return weighted_sum(run, attention_values(run, pairs, in.value(run, 2), batch, 0.3));
-    }, true), kTolerance);
+    EXPECT_LT(in.error(
+                  [&](limpid::Run& run) {
+                    return weighted_sum(
+                        run, attention(run, in.value(run, 0), in.value(run, 1), in.value(run, 2), batch, 0.3));
+                  },
+                  true),
+              kTolerance);
+    EXPECT_LT(in.error(
+                  [&](limpid::Run& run) {
+                    Tensor pairs = attention_scores(run, in.value(run, 0), in.value(run, 1), batch);
+                    pairs = attention_softmax(run, attention_mask(run, pairs, batch), batch);
+                    return weighted_sum(run, attention_values(run, pairs, in.value(run, 2), batch, 0.3));
+                  },
+                  true),
+              kTolerance);
   }
 }
 
@@ -177,16 +228,29 @@ TEST(OpsGradient, AdditiveScores) {
   const Sequences queries({1, 1, 2}), keys({3, 2, 2});
   EXPECT_LT(in.error([&](limpid::Run& run) {
     return weighted_sum(run, additive_scores(run, in.value(run, 0), in.value(run, 1), in.weight(2), queries, keys));
-  }), kTolerance);
+  }),
+            kTolerance);
 }
 
 TEST(OpsGradient, RecurrentCells) {
   const Inputs in({{3, 12}, {3, 12}, {3, 4}, {3, 16}, {3, 16}});
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, gru_gates(run, in.value(run, 0), in.value(run, 1))); }), kTolerance);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, gru_state(run, in.value(run, 0), in.value(run, 2))); }), kTolerance);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, lstm_gates(run, in.value(run, 3), in.value(run, 4))); }), kTolerance);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, lstm_cell(run, in.value(run, 3), in.value(run, 2))); }), kTolerance);
-  EXPECT_LT(in.error([&](limpid::Run& run) { return weighted_sum(run, lstm_state(run, in.value(run, 3), in.value(run, 2))); }), kTolerance);
+  EXPECT_LT(
+      in.error([&](limpid::Run& run) { return weighted_sum(run, gru_gates(run, in.value(run, 0), in.value(run, 1))); }),
+      kTolerance);
+  EXPECT_LT(
+      in.error([&](limpid::Run& run) { return weighted_sum(run, gru_state(run, in.value(run, 0), in.value(run, 2))); }),
+      kTolerance);
+  EXPECT_LT(in.error([&](limpid::Run& run) {
+    return weighted_sum(run, lstm_gates(run, in.value(run, 3), in.value(run, 4)));
+  }),
+            kTolerance);
+  EXPECT_LT(
+      in.error([&](limpid::Run& run) { return weighted_sum(run, lstm_cell(run, in.value(run, 3), in.value(run, 2))); }),
+      kTolerance);
+  EXPECT_LT(in.error([&](limpid::Run& run) {
+    return weighted_sum(run, lstm_state(run, in.value(run, 3), in.value(run, 2)));
+  }),
+            kTolerance);
 }
 
 TEST(OpsGradient, CrossEntropy) {
@@ -195,11 +259,13 @@ TEST(OpsGradient, CrossEntropy) {
   const LossOptions options{.smoothing = 0.1};
   EXPECT_LT(in.error([&](limpid::Run& run) {
     return cross_entropy(run, in.value(run, 0), in.weight(1), &in.weight(2), labels, options).mean();
-  }), kTolerance);
+  }),
+            kTolerance);
   const Weight *weights[] = {&in.weight(1)}, *biases[] = {&in.weight(2)};
   EXPECT_LT(in.error([&](limpid::Run& run) {
     return cross_entropy(run, linear(run, in.value(run, 0), weights, biases), labels, options).mean();
-  }), kTolerance);
+  }),
+            kTolerance);
 }
 
 TEST(OpsGradient, TheCheckerCatchesAPlantedSign) {
@@ -225,7 +291,8 @@ TEST(OpsGradient, TheCheckerCatchesAPlantedSign) {
 
 TEST(Ops, CrossEntropyFromLogitsAndInChunksAgree) {
   Weight table{.name = "x", .shape = {70, 8}, .initial = Initial::normal(1)};
-  Weight output{.name = "w", .shape = {90000, 8}, .initial = Initial::normal(1)};  // so wide that rows go in several chunks
+  Weight output{
+      .name = "w", .shape = {90000, 8}, .initial = Initial::normal(1)};  // so wide that rows go in several chunks
   Parameters parameters([&](const WeightVisitor& visitor) { visitor(table), visitor(output); });
   parameters.initialize(1);
   std::vector<int32_t> rows(70), labels(70);

@@ -1,6 +1,6 @@
 #pragma once
-// Parameters: the weights of a model that is trained, in one flat buffer, and their gradients in another of the same layout,
-// so that an optimiser is one loop and a reduction over machines one call.
+// Parameters: the weights of a model that is trained, in one flat buffer, and their gradients in another of the same
+// layout, so that an optimiser is one loop and a reduction over machines one call.
 
 #include <memory>
 #include <vector>
@@ -46,7 +46,8 @@ class Gradients {
   // Forgets all gradients. Nothing is zeroed here: what is written first overwrites.
   void clear();
 
-  // Where the gradient of a run of weights that lie side by side goes. Sets `accumulate` where numbers already stand there.
+  // Where the gradient of a run of weights that lie side by side goes. Sets `accumulate` where numbers already stand
+  // there.
   real* open(std::span<const Weight* const> weights, bool& accumulate);
   // The same, for kernels that always add.
   real* open_to_add(const Weight& weight);

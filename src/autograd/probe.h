@@ -1,6 +1,6 @@
 #pragma once
-// Probe: somebody who looks inside. Every intermediate value passes a named tap; where a probe listens it is shown the value
-// and may put another in its place.
+// Probe: somebody who looks inside. Every intermediate value passes a named tap; where a probe listens it is shown the
+// value and may put another in its place.
 
 #include <functional>
 #include <string>
@@ -15,14 +15,15 @@ namespace limpid {
 // How to read the rows of a tapped value.
 struct TapLayout {
   const Sequences* rows = nullptr;  // the sequences that the rows (of pairs: the queries) belong to
-  const Sequences* keys = nullptr;  // pairs only: the sequences looked at. The value is then one row of numbers: for each
-                                    // sequence (heads, queries, keys), one sequence after another
-  int64_t heads = 1;                // features are heads·size, or pairs are per head
-  const std::vector<int32_t>* order = nullptr;  // of recurrent models, whose taps fire once a step: rows->begin(i) belongs to
-                                                // sequence order[i] of the batch; null: to sequence i
-  int64_t step = 0;                             // and the step, counted from 0
-  bool other_kernel = false;  // this value is kept only because it is watched: a kernel that keeps it took the place of the
-                              // fast one, and results agree with an unwatched run within rounding instead of bit for bit
+  const Sequences* keys = nullptr;  // pairs only: the sequences looked at. The value is then one row of numbers: for
+                                    // each sequence (heads, queries, keys), one sequence after another
+  int64_t heads = 1;                            // features are heads·size, or pairs are per head
+  const std::vector<int32_t>* order = nullptr;  // of recurrent models, whose taps fire once a step: rows->begin(i)
+                                                // belongs to sequence order[i] of the batch; null: to sequence i
+  int64_t step = 0;  // and the step, counted from 0
+  bool other_kernel =
+      false;  // this value is kept only because it is watched: a kernel that keeps it took the place of the
+              // fast one, and results agree with an unwatched run within rounding instead of bit for bit
 };
 
 struct Tap {
@@ -35,9 +36,9 @@ struct Tap {
   ConstMatrix pairs(int64_t i, int64_t head) const;
 };
 
-// What a replaced value does to gradients: the rest of the model sees the tensor that the probe returned, and gradients flow
-// back the way that tensor was made. Numbers put in by hand are constants: nothing flows further back. A value computed from
-// the tapped one by operations of the same Run passes its gradient through those operations.
+// What a replaced value does to gradients: the rest of the model sees the tensor that the probe returned, and gradients
+// flow back the way that tensor was made. Numbers put in by hand are constants: nothing flows further back. A value
+// computed from the tapped one by operations of the same Run passes its gradient through those operations.
 class Probe {
  public:
   virtual ~Probe() = default;

@@ -48,8 +48,9 @@ Tensor Run::show(std::string_view name, Tensor value, const TapLayout& layout) {
   std::string full = prefix_ + std::string(name);
   if (!options_.probe->wants(full)) return value;
   Tensor next = options_.probe->visit({std::move(full), value, layout});
-  check(next.rows() == value.rows() && next.cols() == value.cols(), "[tap] {}{} was replaced by {}×{} numbers, it has {}×{}",
-        prefix_, name, next.rows(), next.cols(), value.rows(), value.cols());
+  check(next.rows() == value.rows() && next.cols() == value.cols(),
+        "[tap] {}{} was replaced by {}×{} numbers, it has {}×{}", prefix_, name, next.rows(), next.cols(), value.rows(),
+        value.cols());
   return next;
 }
 

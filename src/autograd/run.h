@@ -1,6 +1,6 @@
 #pragma once
-// Run: the context of one step or request. Tape or none, probe or none, arena, random numbers, scope of names. Models are
-// const and shared; whatever differs from one forward pass to the next is here.
+// Run: the context of one step or request. Tape or none, probe or none, arena, random numbers, scope of names. Models
+// are const and shared; whatever differs from one forward pass to the next is here.
 
 #include <string>
 #include <string_view>

@@ -15,7 +15,8 @@ Matrix view_of(const Tensor& value, const Gradient& gradient) {
 
 void Tape::seed(const Tensor& value, ConstMatrix gradient) {
   check(value.needs_gradient(), "[tape] a gradient was given for a value that the tape does not know");
-  check(gradient.rows == value.rows() && gradient.cols == value.cols(), "[tape] gradient of another shape than its value");
+  check(gradient.rows == value.rows() && gradient.cols == value.cols(),
+        "[tape] gradient of another shape than its value");
   const GradientTarget into = target(value);
   kernels::add_scaled(gradient, 1, into.view, into.accumulate);
 }

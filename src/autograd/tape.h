@@ -1,7 +1,7 @@
 #pragma once
-// Tape: what a forward pass has to remember in order to go back. Operations record how to turn the gradient of their result
-// into gradients of their inputs and weights; backward plays the records from the last to the first and lets each go, so that
-// memory is freed as soon as it has served.
+// Tape: what a forward pass has to remember in order to go back. Operations record how to turn the gradient of their
+// result into gradients of their inputs and weights; backward plays the records from the last to the first and lets
+// each go, so that memory is freed as soon as it has served.
 
 #include <functional>
 #include <vector>
@@ -38,7 +38,8 @@ class Tape {
   ConstMatrix reached(const Tensor& value) const;
   // Where to write the gradient of an input:
   GradientTarget target(const Tensor& input);
-  // The same for kernels that can work in place: takes the buffer of the result's gradient over where nobody needs it more.
+  // The same for kernels that can work in place: takes the buffer of the result's gradient over where nobody needs it
+  // more.
   GradientTarget target_in_place(const Tensor& result, const Tensor& input);
   // The same for kernels that always add:
   Matrix target_to_add(const Tensor& input);

@@ -9,7 +9,8 @@
 
 namespace limpid {
 
-// What went wrong and what to do about it. The text begins with where: "[safetensors] header says …: truncated download?"
+// What went wrong and what to do about it. The text begins with where: "[safetensors] header says …: truncated
+// download?"
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -23,7 +24,8 @@ template <class... Args>
 // Throws Error with the formatted text unless the condition holds: for what a caller or a file can get wrong.
 template <class... Args>
 void check(bool condition, fmt::format_string<Args...> format, Args&&... args) {
-  if (!condition) [[unlikely]] fail(format, std::forward<Args>(args)...);
+  if (!condition) [[unlikely]]
+    fail(format, std::forward<Args>(args)...);
 }
 
 }  // namespace limpid

@@ -1,6 +1,6 @@
 #pragma once
-// Random numbers by counting: a number is a pure function of its key and index, so nothing is stored, every thread can draw
-// its own, and a run that is resumed draws what the uninterrupted one would have drawn.
+// Random numbers by counting: a number is a pure function of its key and index, so nothing is stored, every thread can
+// draw its own, and a run that is resumed draws what the uninterrupted one would have drawn.
 
 #include <cstdint>
 
@@ -15,7 +15,9 @@ constexpr uint64_t mix(uint64_t x) {
 }
 
 // The key of what is drawn at one place: of seed, step and place, in any order of calls.
-constexpr uint64_t random_key(uint64_t seed, uint64_t step, uint64_t place) { return mix(mix(mix(seed) ^ step) ^ place); }
+constexpr uint64_t random_key(uint64_t seed, uint64_t step, uint64_t place) {
+  return mix(mix(mix(seed) ^ step) ^ place);
+}
 
 // A stream of numbers under one key.
 class Random {

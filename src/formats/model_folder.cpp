@@ -50,9 +50,15 @@ MappedWeights::MappedWeights(const std::filesystem::path& folder, Model& model) 
   });
 }
 
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  check(!error, "[model] {}: cannot make this folder: {}", folder.string(), error.message());
+}
+
 void write_model(const std::filesystem::path& folder, const Config& config, const Parameters& parameters,
                  NumberType type) {
-  std::filesystem::create_directories(folder);
+  make_folder(folder);
   std::vector<TensorToWrite> tensors;
   for (const Weight& weight : parameters.weights())
     tensors.push_back(

@@ -13,8 +13,8 @@ namespace limpid {
 // another shape is an Error that names it.
 void read_weights(const SafetensorsFolder& files, Parameters& parameters);
 
-// Lets a model's weights point into the mapped files, matrices in the precision they are stored in, so that start-up copies
-// nothing of size; vectors of another precision are converted. Must outlive the model's use.
+// Lets a model's weights point into the mapped files, matrices in the precision they are stored in, so that start-up
+// copies nothing of size; vectors of another precision are converted. Must outlive the model's use.
 class MappedWeights {
  public:
   MappedWeights(const std::filesystem::path& folder, Model& model);
@@ -23,6 +23,9 @@ class MappedWeights {
   SafetensorsFolder files_;
   std::vector<std::vector<real>> converted_;
 };
+
+// Makes a folder and those above it, where they do not exist.
+void make_folder(const std::filesystem::path& folder);
 
 // Writes config.json and model.safetensors, numbers in the given type.
 void write_model(const std::filesystem::path& folder, const Config& config, const Parameters& parameters,

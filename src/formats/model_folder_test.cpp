@@ -18,7 +18,8 @@ std::vector<real> logits_of(const Model& model, const Batch& batch) {
 
 double largest_difference(const std::vector<real>& a, const std::vector<real>& b) {
   double most = 0;
-  for (size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  for (size_t i = 0; i < a.size(); ++i)
+    most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
   return most;
 }
 
@@ -44,13 +45,16 @@ TEST_P(ModelFolder, MappedWeightsComputeInThePrecisionOfTheFile) {
     const MappedWeights weights(folder.path(), *mapped);
     Parameters parameters([&](const WeightVisitor& visitor) { read->visit_parameters(visitor); });
     read_weights(SafetensorsFolder(folder.path()), parameters);
-    EXPECT_LT(largest_difference(logits_of(*mapped, small.batch), logits_of(*read, small.batch)), 1e-5) << name_of(type);
+    EXPECT_LT(largest_difference(logits_of(*mapped, small.batch), logits_of(*read, small.batch)), 1e-5)
+        << name_of(type);
     limpid::Run run({});
     EXPECT_TRUE(std::isfinite(mapped->loss(run, small.batch, {}).mean()));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, ModelFolder, testing::Values("marian", "pegasus", "gpt2", "llama", "bert", "lstm_attention"), config_of_test);
+INSTANTIATE_TEST_SUITE_P(Families, ModelFolder,
+                         testing::Values("marian", "pegasus", "gpt2", "llama", "bert", "lstm_attention"),
+                         config_of_test);
 
 TEST(ModelFolder, WeightsThatDoNotFitTheConfigAreNamed) {
   const TemporaryFolder folder;
@@ -64,7 +68,9 @@ TEST(ModelFolder, WeightsThatDoNotFitTheConfigAreNamed) {
     read_weights(SafetensorsFolder(folder.path()), parameters);
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("wte.weight has shape [23, 12], the config asks for [23, 15]"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("wte.weight has shape [23, 12], the config asks for [23, 15]"),
+              std::string::npos)
+        << error.what();
   }
 }
 

@@ -39,8 +39,8 @@ std::string json_text(const std::string& text, std::string_view where) {
 // The header, padded so that the data begin at a multiple of 8 bytes of the file.
 std::string header_text(std::span<const TensorToWrite* const> tensors,
                         const std::map<std::string, std::string>& metadata, std::string_view where) {
-  std::vector<std::string> items;
-  std::vector<std::string> pairs;
+  std::vector<std::string> items, pairs;
+  pairs.reserve(metadata.size());
   for (const auto& [key, text] : metadata) pairs.push_back(json_text(key, where) + ":" + json_text(text, where));
   if (!metadata.empty()) items.push_back(fmt::format("\"__metadata__\":{{{}}}", fmt::join(pairs, ",")));
   std::unordered_set<std::string_view> names{"__metadata__"};

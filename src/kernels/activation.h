@@ -20,9 +20,10 @@ namespace kernels {
 // y = drop(f(x)). y may be x.
 void activation_forward(Activation f, const Dropout& dropout, ConstMatrix x, Matrix y);
 
-// dx (+)= f'(x)·drop(dy). `saved` is the output y for relu and tanh, else the input x. dx may be dy unless accumulate is set.
-// (relu: a dropped y is zero, and so is its gradient, hence y alone suffices; tanh takes no dropout.)
-void activation_backward(Activation f, const Dropout& dropout, ConstMatrix saved, ConstMatrix dy, Matrix dx, bool accumulate);
+// dx (+)= f'(x)·drop(dy). `saved` is the output y for relu and tanh, else the input x. dx may be dy unless accumulate
+// is set. (relu: a dropped y is zero, and so is its gradient, hence y alone suffices; tanh takes no dropout.)
+void activation_backward(Activation f, const Dropout& dropout, ConstMatrix saved, ConstMatrix dy, Matrix dx,
+                         bool accumulate);
 
 // y = drop(f(gate)·up)
 void gated_activation_forward(Activation f, const Dropout& dropout, ConstMatrix gate, ConstMatrix up, Matrix y);

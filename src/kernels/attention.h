@@ -35,22 +35,22 @@ struct AttentionJob {
 
 // The fast kernel: scores live only in a block of rows at a time. log_sums, where given, receives the logarithm of the
 // soft-max's denominator, H·N numbers a job (head by head), the jobs one after another: what backward needs.
-// Dropout falls on the pattern; the index of (head h, query i, key j) of a job is start + (h·N + i)·M + j, where start counts
-// the H·N·M pairs of the jobs before it.
+// Dropout falls on the pattern; the index of (head h, query i, key j) of a job is start + (h·N + i)·M + j, where start
+// counts the H·N·M pairs of the jobs before it.
 void attention_forward(const AttentionShape& shape, const Dropout& dropout, const std::vector<AttentionJob>& jobs,
                        real* log_sums);
 
 struct AttentionGradients {
-  ConstMatrix dz;       // (N, H·D)
-  Matrix dq, dk, dv;    // as q, k, v; added to what stands there
+  ConstMatrix dz;     // (N, H·D)
+  Matrix dq, dk, dv;  // as q, k, v; added to what stands there
 };
 
 // Recomputes the pattern from q, k and log_sums. gradients[i] belongs to jobs[i]; jobs' dk, dv never overlap.
 void attention_backward(const AttentionShape& shape, const Dropout& dropout, const std::vector<AttentionJob>& jobs,
                         const real* log_sums, const std::vector<AttentionGradients>& gradients);
 
-// The same in four steps that keep every number, for taps. Pairs: for each job H·N·M numbers laid out (H, N, M), the jobs
-// one after another. Every backward adds to the gradients it writes.
+// The same in four steps that keep every number, for taps. Pairs: for each job H·N·M numbers laid out (H, N, M), the
+// jobs one after another. Every backward adds to the gradients it writes.
 
 int64_t pair_count(const AttentionShape& shape, const std::vector<AttentionJob>& jobs);
 
@@ -59,17 +59,21 @@ void attention_scores_forward(const AttentionShape& shape, const std::vector<Att
 void attention_scores_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* dscores,
                                const std::vector<AttentionGradients>& gradients);
 // masked = scores, but -∞ where causal attention forbids to look; backward: dscores += dmasked where it does not
-void attention_mask_forward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* scores, real* masked);
-void attention_mask_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* dmasked, real* dscores);
+void attention_mask_forward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* scores,
+                            real* masked);
+void attention_mask_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* dmasked,
+                             real* dscores);
 // pattern = soft-max of each row of masked over its M keys
-void attention_softmax_forward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* masked, real* pattern);
+void attention_softmax_forward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* masked,
+                               real* pattern);
 void attention_softmax_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* pattern,
                                 const real* dpattern, real* dmasked);
 // z = drop(pattern)·V
-void attention_values_forward(const AttentionShape& shape, const Dropout& dropout, const std::vector<AttentionJob>& jobs,
-                              const real* pattern);
-void attention_values_backward(const AttentionShape& shape, const Dropout& dropout, const std::vector<AttentionJob>& jobs,
-                               const real* pattern, real* dpattern, const std::vector<AttentionGradients>& gradients);
+void attention_values_forward(const AttentionShape& shape, const Dropout& dropout,
+                              const std::vector<AttentionJob>& jobs, const real* pattern);
+void attention_values_backward(const AttentionShape& shape, const Dropout& dropout,
+                               const std::vector<AttentionJob>& jobs, const real* pattern, real* dpattern,
+                               const std::vector<AttentionGradients>& gradients);
 
 }  // namespace kernels
 }  // namespace limpid

@@ -27,8 +27,10 @@ struct Product {
 #ifdef LIMPID_F64
 // oneDNN has no double: the gradient-checking build multiplies by hand.
 void multiply(const Product& p) {
-  const int64_t a_row = p.transpose_a == Transpose::no ? p.a.stride : 1, a_col = p.transpose_a == Transpose::no ? 1 : p.a.stride;
-  const int64_t b_row = p.transpose_b == Transpose::no ? p.b.stride : 1, b_col = p.transpose_b == Transpose::no ? 1 : p.b.stride;
+  const int64_t a_row = p.transpose_a == Transpose::no ? p.a.stride : 1,
+                a_col = p.transpose_a == Transpose::no ? 1 : p.a.stride;
+  const int64_t b_row = p.transpose_b == Transpose::no ? p.b.stride : 1,
+                b_col = p.transpose_b == Transpose::no ? 1 : p.b.stride;
   for (int64_t i = 0; i < p.c.rows; ++i) {
     for (int64_t j = 0; j < p.c.cols; ++j) {
       real sum = p.accumulate ? p.c(i, j) : 0;
@@ -40,8 +42,8 @@ void multiply(const Product& p) {
 #else
 void multiply(const Product& p) {
   const dnnl_status_t status = dnnl_sgemm(
-      p.transpose_a == Transpose::no ? 'N' : 'T', p.transpose_b == Transpose::no ? 'N' : 'T', p.c.rows, p.c.cols, p.depth, 1.0F,
-      p.a.data, p.a.stride, p.b.data, p.b.stride, p.accumulate ? 1.0F : 0.0F, p.c.data, p.c.stride);
+      p.transpose_a == Transpose::no ? 'N' : 'T', p.transpose_b == Transpose::no ? 'N' : 'T', p.c.rows, p.c.cols,
+      p.depth, 1.0F, p.a.data, p.a.stride, p.b.data, p.b.stride, p.accumulate ? 1.0F : 0.0F, p.c.data, p.c.stride);
   check(status == dnnl_success, "[gemm] oneDNN refused a product of {}×{}×{} (status {})", p.c.rows, p.c.cols, p.depth,
         static_cast<int>(status));
 }
@@ -55,8 +57,8 @@ void multiply_block(Product p, int64_t row, int64_t rows, int64_t col, int64_t c
   if (p.bias) add_row(p.bias + col, p.c);
 }
 
-// oneDNN spreads a product over all threads when it is not called from a parallel region; a product of one block must give
-// the same bits as on one thread.
+// oneDNN spreads a product over all threads when it is not called from a parallel region; a product of one block must
+// give the same bits as on one thread.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -82,8 +84,8 @@ void gemm(Transpose transpose_a, ConstMatrix a, Transpose transpose_b, ConstMatr
   const int64_t a_rows = transpose_a == Transpose::no ? a.rows : a.cols;
   const int64_t b_rows = transpose_b == Transpose::no ? b.rows : b.cols;
   const int64_t b_cols = transpose_b == Transpose::no ? b.cols : b.rows;
-  check(b_rows == depth && a_rows == c.rows && b_cols == c.cols, "[gemm] ({}×{})·({}×{}) does not give {}×{}", a_rows, depth,
-        b_rows, b_cols, c.rows, c.cols);
+  check(b_rows == depth && a_rows == c.rows && b_cols == c.cols, "[gemm] ({}×{})·({}×{}) does not give {}×{}", a_rows,
+        depth, b_rows, b_cols, c.rows, c.cols);
   if (c.size() == 0) return;
   const Product product{transpose_a, transpose_b, a, b, c, depth, accumulate, bias};
   const bool tall = c.rows >= c.cols;

@@ -1,6 +1,7 @@
 #pragma once
-// Matrix products. The work is cut into blocks of the result that depend on its shape alone, each computed by one thread, so
-// that the same product gives the same bits with any number of threads; a bias is added while a block is still in the cache.
+// Matrix products. The work is cut into blocks of the result that depend on its shape alone, each computed by one
+// thread, so that the same product gives the same bits with any number of threads; a bias is added while a block is
+// still in the cache.
 
 #include "tensor/matrix.h"
 

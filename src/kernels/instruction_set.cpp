@@ -19,8 +19,8 @@ double multiply_adds(int64_t rounds) {
   const hn::ScalableTag<real> d;
   const auto factor = hn::Set(d, static_cast<real>(0.999)), term = hn::Set(d, static_cast<real>(1e-3));
   auto start = [&](int i) HWY_ATTR { return hn::Set(d, static_cast<real>(i)); };  // different, or the chains become one
-  auto a0 = start(0), a1 = start(1), a2 = start(2), a3 = start(3), a4 = start(4), a5 = start(5), a6 = start(6), a7 = start(7),
-       a8 = start(8), a9 = start(9), a10 = start(10), a11 = start(11);
+  auto a0 = start(0), a1 = start(1), a2 = start(2), a3 = start(3), a4 = start(4), a5 = start(5), a6 = start(6),
+       a7 = start(7), a8 = start(8), a9 = start(9), a10 = start(10), a11 = start(11);
   for (int64_t i = 0; i < rounds; ++i) {
     a0 = hn::MulAdd(a0, factor, term);
     a1 = hn::MulAdd(a1, factor, term);

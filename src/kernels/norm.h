@@ -9,8 +9,8 @@ namespace limpid::kernels {
 // Layer norm (Ba et al. 2016): y = gain·(x - mean)·scale + bias, scale = 1/√(variance + eps), over each row.
 // mean, scale: one number a row, written by forward, read by backward. y may be x. The bias may be null.
 void layer_norm_forward(ConstMatrix x, const real* gain, const real* bias, real eps, Matrix y, real* mean, real* scale);
-void layer_norm_backward(ConstMatrix x, const real* gain, const real* mean, const real* scale, ConstMatrix dy, Matrix dx,
-                         bool accumulate, real* dgain, real* dbias);
+void layer_norm_backward(ConstMatrix x, const real* gain, const real* mean, const real* scale, ConstMatrix dy,
+                         Matrix dx, bool accumulate, real* dgain, real* dbias);
 
 // RMS norm (Zhang & Sennrich 2019): y = gain·x·scale, scale = 1/√(mean of squares + eps), over each row. y may be x.
 void rms_norm_forward(ConstMatrix x, const real* gain, real eps, Matrix y, real* scale);
@@ -20,10 +20,10 @@ void rms_norm_backward(ConstMatrix x, const real* gain, const real* scale, Const
 // Batch norm (Ioffe & Szegedy 2015): as layer norm, but over each column, that is over the tokens of the batch.
 // batch_statistics writes mean and variance of each column (the biased variance, divided by the number of rows).
 void batch_statistics(ConstMatrix x, real* mean, real* variance);
-void batch_norm_forward(ConstMatrix x, const real* gain, const real* bias, const real* mean, const real* variance, real eps,
-                        Matrix y);
+void batch_norm_forward(ConstMatrix x, const real* gain, const real* bias, const real* mean, const real* variance,
+                        real eps, Matrix y);
 // from_batch: mean and variance came from x itself, so that they too depend on it; else they are constants.
-void batch_norm_backward(ConstMatrix x, const real* gain, const real* mean, const real* variance, real eps, bool from_batch,
-                         ConstMatrix dy, Matrix dx, bool accumulate, real* dgain, real* dbias);
+void batch_norm_backward(ConstMatrix x, const real* gain, const real* mean, const real* variance, real eps,
+                         bool from_batch, ConstMatrix dy, Matrix dx, bool accumulate, real* dgain, real* dbias);
 
 }  // namespace limpid::kernels

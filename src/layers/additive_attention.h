@@ -1,6 +1,6 @@
 #pragma once
-// Additive attention (Bahdanau et al. 2015): the decoder's last state asks, every encoder state answers, and their weighted
-// sum is the context of the next step: e_ij = v·tanh(W·s_i + U·h_j), α = soft-max of e, context = Σ α·h.
+// Additive attention (Bahdanau et al. 2015): the decoder's last state asks, every encoder state answers, and their
+// weighted sum is the context of the next step: e_ij = v·tanh(W·s_i + U·h_j), α = soft-max of e, context = Σ α·h.
 
 #include "layers/linear.h"
 
@@ -13,8 +13,8 @@ class AdditiveAttention {
 
   Tensor keys(Run& run, const Tensor& memory) const { return key_.forward(run, memory); }  // U·h_j, once a source
   // One query a sequence; taps align and context.
-  Tensor context(Run& run, const Tensor& state, const Tensor& keys, const Tensor& memory, const Sequences& memory_sequences,
-                 const TapLayout& layout) const;
+  Tensor context(Run& run, const Tensor& state, const Tensor& keys, const Tensor& memory,
+                 const Sequences& memory_sequences, const TapLayout& layout) const;
   void visit(const WeightVisitor& visitor);
 
  private:

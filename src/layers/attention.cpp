@@ -10,8 +10,8 @@ Sequences cached_keys(const std::vector<KeyValueCache::Entry>& entries) {
 }
 
 void append(std::vector<KeyValueCache::Entry>& entries, const Tensor& k, const Tensor& v, const Sequences& sequences) {
-  check(static_cast<int64_t>(entries.size()) == sequences.count(), "[attention] a cache for {} sequences meets {}", entries.size(),
-        sequences.count());
+  check(static_cast<int64_t>(entries.size()) == sequences.count(), "[attention] a cache for {} sequences meets {}",
+        entries.size(), sequences.count());
   for (int64_t i = 0; i < sequences.count(); ++i) {
     entries[i].keys.append(k.values().rows_from(sequences.begin(i), sequences.length(i)));
     entries[i].values.append(v.values().rows_from(sequences.begin(i), sequences.length(i)));
@@ -21,7 +21,8 @@ void append(std::vector<KeyValueCache::Entry>& entries, const Tensor& k, const T
 }  // namespace
 
 Attention::Attention(const AttentionNames& names, const AttentionOptions& options) : options_(options) {
-  const int64_t q_size = options.shape.heads * options.shape.head_size, kv_size = options.shape.kv_heads * options.shape.head_size;
+  const int64_t q_size = options.shape.heads * options.shape.head_size,
+                kv_size = options.shape.kv_heads * options.shape.head_size;
   const LinearOptions projection{Part::attention, options.bias, options.layout, options.initial};
   if (options.cross) {
     q_ = Linear(options.width, {{names.qkv[0], q_size}}, projection);
@@ -29,16 +30,18 @@ Attention::Attention(const AttentionNames& names, const AttentionOptions& option
   } else if (names.qkv.size() == 1) {
     qkv_ = Linear(options.width, {{names.qkv[0], q_size + 2 * kv_size}}, projection);
   } else {
-    qkv_ = Linear(options.width, {{names.qkv[0], q_size}, {names.qkv[1], kv_size}, {names.qkv[2], kv_size}}, projection);
+    qkv_ =
+        Linear(options.width, {{names.qkv[0], q_size}, {names.qkv[1], kv_size}, {names.qkv[2], kv_size}}, projection);
   }
-  output_ = Linear(q_size, {{names.output, options.width}}, {Part::attention, options.bias, options.layout, options.initial_output});
+  output_ = Linear(q_size, {{names.output, options.width}},
+                   {Part::attention, options.bias, options.layout, options.initial_output});
 }
 
 Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream) const {
   const AttentionShape& shape = options_.shape;
   const int64_t q_size = shape.heads * shape.head_size, kv_size = shape.kv_heads * shape.head_size;
   const Sequences& tokens = stream.sequences;
-  const Tensor qkv = qkv_.forward(run, x);                                                       // (tokens, (H + 2·KV)·D)
+  const Tensor qkv = qkv_.forward(run, x);  // (tokens, (H + 2·KV)·D)
   Tensor q = run.tap("q", qkv.columns(0, q_size), {&tokens, nullptr, shape.heads});
   Tensor k = run.tap("k", qkv.columns(q_size, kv_size), {&tokens, nullptr, shape.kv_heads});
   const Tensor v = run.tap("v", qkv.columns(q_size + kv_size, kv_size), {&tokens, nullptr, shape.kv_heads});
@@ -59,7 +62,7 @@ Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream, const
   const Tensor q = run.tap("q", q_.forward(run, x), {&stream.sequences, nullptr, shape.heads});
   Tensor k, v;
   auto project_memory = [&] {
-    const Tensor kv = kv_.forward(run, memory);                                                  // (memory tokens, 2·KV·D)
+    const Tensor kv = kv_.forward(run, memory);  // (memory tokens, 2·KV·D)
     k = run.tap("k", kv.columns(0, kv_size), {&memory_sequences, nullptr, shape.kv_heads});
     v = run.tap("v", kv.columns(kv_size, kv_size), {&memory_sequences, nullptr, shape.kv_heads});
   };
@@ -76,7 +79,8 @@ Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream, const
 }
 
 Tensor Attention::attend(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, AttentionBatch batch) const {
-  const Tensor z = run.tap("z", attention(run, q, k, v, batch, options_.dropout), {&batch.queries, nullptr, batch.shape.heads});
+  const Tensor z =
+      run.tap("z", attention(run, q, k, v, batch, options_.dropout), {&batch.queries, nullptr, batch.shape.heads});
   return output_.forward(run, z);
 }
 

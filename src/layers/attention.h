@@ -31,9 +31,10 @@ class Attention {
 
   // Self-attention: x looks at itself. Where the run has a cache, also at what it holds, and x is added to it.
   Tensor forward(Run& run, const Tensor& x, const Stream& stream) const;
-  // Cross-attention: x looks at the memory, an encoder's output. Where the run has a cache, the memory's keys and values are
-  // computed once and kept; the memory may be empty from then on.
-  Tensor forward(Run& run, const Tensor& x, const Stream& stream, const Tensor& memory, const Sequences& memory_sequences) const;
+  // Cross-attention: x looks at the memory, an encoder's output. Where the run has a cache, the memory's keys and
+  // values are computed once and kept; the memory may be empty from then on.
+  Tensor forward(Run& run, const Tensor& x, const Stream& stream, const Tensor& memory,
+                 const Sequences& memory_sequences) const;
   void visit(const WeightVisitor& visitor);
 
  private:
@@ -41,8 +42,8 @@ class Attention {
   Tensor turn(Run& run, const Tensor& x, const Stream& stream, const char* tap, int64_t heads) const;
 
   AttentionOptions options_;
-  Linear qkv_;         // self-attention: query, key, value of x
-  Linear q_, kv_;      // cross-attention: query of x; key, value of the memory
+  Linear qkv_;     // self-attention: query, key, value of x
+  Linear q_, kv_;  // cross-attention: query of x; key, value of the memory
   Linear output_;
 };
 

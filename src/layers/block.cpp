@@ -17,14 +17,16 @@ Block::Block(std::string tap_name, const BlockNames& names, const BlockOptions& 
 
 // The one place that knows where the norm stands: x + f(norm(x)) or norm(x + f(x)).
 template <class Function>
-Tensor Block::residual(Run& run, const Tensor& x, const Sequences& tokens, const SubLayer& sub, const Function& function) const {
+Tensor Block::residual(Run& run, const Tensor& x, const Sequences& tokens, const SubLayer& sub,
+                       const Function& function) const {
   Tensor y = function(options_.norm_first ? sub.norm.forward(run, x, sub.norm_tap, tokens) : x);
   y = run.tap(sub.output_tap, std::move(y), {&tokens});
   y = dropout_add(run, options_.residual ? x : Tensor{}, std::move(y), options_.dropout);
   return options_.norm_first ? y : sub.norm.forward(run, y, sub.norm_tap, tokens);
 }
 
-Tensor Block::forward(Run& run, Tensor x, const Stream& stream, const Tensor& memory, const Sequences& memory_sequences) const {
+Tensor Block::forward(Run& run, Tensor x, const Stream& stream, const Tensor& memory,
+                      const Sequences& memory_sequences) const {
   auto scope = run.scope(tap_name_);
   const Sequences& tokens = stream.sequences;
   const bool cross = options_.cross.has_value();

@@ -1,6 +1,6 @@
 #pragma once
-// Block: one layer of a Transformer ("Attention Is All You Need", Figure 1): self-attention, in decoders of two-stack models
-// cross-attention, and the feed-forward network, each with a residual connection and a norm.
+// Block: one layer of a Transformer ("Attention Is All You Need", Figure 1): self-attention, in decoders of two-stack
+// models cross-attention, and the feed-forward network, each with a residual connection and a norm.
 
 #include <optional>
 
@@ -24,7 +24,7 @@ struct BlockOptions {
   bool norm_first = true;  // pre-norm; false: post-norm
   bool residual = true;
   const char* attention_tap = "attn";  // where its self-attention is tapped; models of two stacks say "self_attn"
-  double dropout = 0;      // on a sub-layer's output, before it joins the residual stream
+  double dropout = 0;                  // on a sub-layer's output, before it joins the residual stream
 };
 
 class Block {
@@ -32,7 +32,8 @@ class Block {
   Block(std::string tap_name, const BlockNames& names, const BlockOptions& options);
 
   // x (tokens, width). The memory is an encoder's output; models of one stack have none.
-  Tensor forward(Run& run, Tensor x, const Stream& stream, const Tensor& memory = {}, const Sequences& memory_sequences = {}) const;
+  Tensor forward(Run& run, Tensor x, const Stream& stream, const Tensor& memory = {},
+                 const Sequences& memory_sequences = {}) const;
   void visit(const WeightVisitor& visitor);
 
  private:
@@ -41,7 +42,8 @@ class Block {
     const char *norm_tap, *output_tap;
   };
   template <class Function>
-  Tensor residual(Run& run, const Tensor& x, const Sequences& tokens, const SubLayer& taps, const Function& function) const;
+  Tensor residual(Run& run, const Tensor& x, const Sequences& tokens, const SubLayer& taps,
+                  const Function& function) const;
 
   std::string tap_name_;  // "decoder.3", "blocks.3"
   BlockOptions options_;

@@ -1,6 +1,6 @@
 #pragma once
-// Embedding: the way in. A token's vector, scaled or not, and its position's vector, added (BERT: with the vector of its
-// segment, and normalised).
+// Embedding: the way in. A token's vector, scaled or not, and its position's vector, added (BERT: with the vector of
+// its segment, and normalised).
 
 #include <optional>
 
@@ -20,7 +20,7 @@ class Embedding {
   void set_norm(Norm norm) { norm_ = std::move(norm); }
 
   Tensor forward(Run& run, std::span<const int32_t> ids, const Stream& stream) const;  // (tokens, width)
-  void visit(const WeightVisitor& visitor);  // all but the table
+  void visit(const WeightVisitor& visitor);                                            // all but the table
 
  private:
   const Weight* table_ = nullptr;

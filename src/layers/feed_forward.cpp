@@ -14,7 +14,7 @@ FeedForward::FeedForward(const FeedForwardNames& names, const FeedForwardOptions
 
 Tensor FeedForward::forward(Run& run, const Tensor& x, const Sequences& tokens) const {
   auto scope = run.scope("ffn");
-  Tensor pre = up_.forward(run, x);                                                              // (tokens, d_ff), gated: 2·d_ff
+  Tensor pre = up_.forward(run, x);  // (tokens, d_ff), gated: 2·d_ff
   Tensor post;
   if (gated_) {
     const Tensor gate = run.tap("gate", pre.columns(0, options_.features), {&tokens});

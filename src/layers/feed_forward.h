@@ -1,7 +1,8 @@
 #pragma once
 // The position-wise feed-forward network ("Attention Is All You Need", equation 2): up-projection, activation,
-// down-projection, the same at every position. Rows of the up-projection ask questions of a token's vector; where the answer
-// is yes, a column of the down-projection is added to it. Gated variants (Shazeer 2020) multiply by a second projection.
+// down-projection, the same at every position. Rows of the up-projection ask questions of a token's vector; where the
+// answer is yes, a column of the down-projection is added to it. Gated variants (Shazeer 2020) multiply by a second
+// projection.
 
 #include "layers/linear.h"
 

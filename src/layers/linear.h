@@ -1,6 +1,6 @@
 #pragma once
-// Linear: y = x·Wᵀ + b. One layer can hold several projections of the same input (query, key and value; gate and up): their
-// outputs stand side by side, and where their weights lie side by side in memory one product computes all.
+// Linear: y = x·Wᵀ + b. One layer can hold several projections of the same input (query, key and value; gate and up):
+// their outputs stand side by side, and where their weights lie side by side in memory one product computes all.
 
 #include "autograd/ops.h"
 

@@ -7,7 +7,11 @@ Norm::Norm(const std::string& name, int64_t width, const NormOptions& options)
       gain_{.name = name + ".weight", .shape = {width}, .part = Part::norm, .initial = Initial::ones()},
       bias_{.name = name + ".bias", .shape = {width}, .part = Part::norm},
       running_mean_{.name = name + ".running_mean", .shape = {width}, .part = Part::norm, .trainable = false},
-      running_variance_{.name = name + ".running_var", .shape = {width}, .part = Part::norm, .initial = Initial::ones(), .trainable = false} {
+      running_variance_{.name = name + ".running_var",
+                        .shape = {width},
+                        .part = Part::norm,
+                        .initial = Initial::ones(),
+                        .trainable = false} {
   options_.bias = options.bias && options.kind != NormKind::rms;
 }
 
@@ -20,7 +24,8 @@ Tensor Norm::normalize(Run& run, const Tensor& x, const std::string& tap, const 
   if (options_.kind == NormKind::batch)
     return batch_norm(run, x, gain_, bias_, {&running_mean_, &running_variance_}, options_.eps);
   if (run.watched(tap + ".scale")) {
-    const Tensor scale = run.tap(tap + ".scale", norm_scale(run, x, options_.kind, options_.eps), {.rows = &rows, .other_kernel = true});
+    const Tensor scale =
+        run.tap(tap + ".scale", norm_scale(run, x, options_.kind, options_.eps), {.rows = &rows, .other_kernel = true});
     return normalize_by(run, x, scale, options_.kind, gain_, bias);
   }
   if (options_.kind == NormKind::rms) return rms_norm(run, x, gain_, options_.eps);

@@ -1,6 +1,6 @@
 #pragma once
-// Norm: brings every token's vector to a common scale. Layer norm or RMS norm over the features of one token; batch norm over
-// the tokens of the batch, kept as the contrast that shows why text wants the former.
+// Norm: brings every token's vector to a common scale. Layer norm or RMS norm over the features of one token; batch
+// norm over the tokens of the batch, kept as the contrast that shows why text wants the former.
 
 #include "autograd/ops.h"
 

@@ -10,7 +10,8 @@ std::vector<real> sinusoids(int64_t positions, int64_t width, bool interleaved) 
   for (int64_t position = 0; position < positions; ++position) {
     real* row = table.data() + position * width;
     for (int64_t i = 0; i < width / 2; ++i) {
-      const double angle = static_cast<double>(position) / std::pow(10000.0, 2.0 * static_cast<double>(i) / static_cast<double>(width));
+      const double angle =
+          static_cast<double>(position) / std::pow(10000.0, 2.0 * static_cast<double>(i) / static_cast<double>(width));
       row[interleaved ? 2 * i : i] = static_cast<real>(std::sin(angle));
       row[interleaved ? 2 * i + 1 : width / 2 + i] = static_cast<real>(std::cos(angle));
     }
@@ -31,14 +32,16 @@ Positions Positions::learned(const std::string& name, int64_t max_positions, int
   Positions result;
   result.max_positions_ = max_positions;
   result.learned_ = true;
-  result.table_ = {.name = name + ".weight", .shape = {max_positions, width}, .part = Part::position, .initial = initial};
+  result.table_ = {
+      .name = name + ".weight", .shape = {max_positions, width}, .part = Part::position, .initial = initial};
   return result;
 }
 
 Tensor Positions::forward(Run& run, const Stream& stream) const {
   const auto last = std::max_element(stream.positions.begin(), stream.positions.end());
   check(last == stream.positions.end() || *last < max_positions_,
-        "[positions] a sequence reaches token {}, but the model knows only {} positions: shorten the text", *last + 1, max_positions_);
+        "[positions] a sequence reaches token {}, but the model knows only {} positions: shorten the text", *last + 1,
+        max_positions_);
   return embedding(run, table_, stream.positions);
 }
 

@@ -1,9 +1,9 @@
 #pragma once
-// Positions: what tells a token where it stands, since attention alone does not see order. Vectors added to the embeddings,
-// sinusoidal ("Attention Is All You Need", section 3.5) or learned; rotary positions live in attention.
+// Positions: what tells a token where it stands, since attention alone does not see order. Vectors added to the
+// embeddings, sinusoidal ("Attention Is All You Need", section 3.5) or learned; rotary positions live in attention.
 
-#include "layers/stream.h"
 #include "autograd/ops.h"
+#include "layers/stream.h"
 
 namespace limpid {
 
@@ -23,7 +23,7 @@ class Positions {
  private:
   int64_t max_positions_ = 0;
   bool learned_ = false;
-  Weight table_;                                    // learned, or a view of the sinusoids
+  Weight table_;  // learned, or a view of the sinusoids
   std::shared_ptr<std::vector<real>> sinusoids_;
 };
 

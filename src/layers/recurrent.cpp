@@ -33,18 +33,22 @@ RecurrentState RecurrentState::first(int64_t sequences) const {
   return {h.slice(0, sequences), c.empty() ? c : c.slice(0, sequences)};
 }
 
-RecurrentCell::RecurrentCell(CellKind kind, const std::string& prefix, const std::string& suffix, int64_t inputs, int64_t hidden)
+RecurrentCell::RecurrentCell(CellKind kind, const std::string& prefix, const std::string& suffix, int64_t inputs,
+                             int64_t hidden)
     : kind_(kind), hidden_(hidden) {
   const int64_t gates = (kind == CellKind::gru ? 3 : 4) * hidden;
-  const LinearOptions options{.part = Part::recurrent, .initial = Initial::uniform(1 / std::sqrt(static_cast<double>(hidden)))};
+  const LinearOptions options{.part = Part::recurrent,
+                              .initial = Initial::uniform(1 / std::sqrt(static_cast<double>(hidden)))};
   auto named = [&](const char* which) {
-    return Linear::Output{"", gates, prefix + ".weight_" + which + "_" + suffix, prefix + ".bias_" + which + "_" + suffix};
+    return Linear::Output{"", gates, prefix + ".weight_" + which + "_" + suffix,
+                          prefix + ".bias_" + which + "_" + suffix};
   };
   input_ = Linear(inputs, {named("ih")}, options);
   state_ = Linear(hidden, {named("hh")}, options);
 }
 
-RecurrentState RecurrentCell::step(Run& run, const Tensor& projected, const RecurrentState& before, const StepLayout& layout) const {
+RecurrentState RecurrentCell::step(Run& run, const Tensor& projected, const RecurrentState& before,
+                                   const StepLayout& layout) const {
   const Tensor recurrent = state_.forward(run, before.h);
   if (kind_ == CellKind::gru) {
     const Tensor gates = run.tap("gates", gru_gates(run, projected, recurrent), layout.tap());
@@ -105,7 +109,8 @@ Recurrent::Result Recurrent::forward(Run& run, Tensor x, const TimeOrder& time) 
     auto [forward_out, last] = direction(run, cells_[next_cell++], x, time);
     if (options_.bidirectional) {
       auto reverse_scope = run.scope("reverse");
-      auto [backward_out, backward_last] = direction(run, cells_[next_cell++], select_rows(run, x, time.reversed), time);
+      auto [backward_out, backward_last] =
+          direction(run, cells_[next_cell++], select_rows(run, x, time.reversed), time);
       const Tensor both[] = {forward_out, select_rows(run, backward_out, time.reversed)};
       forward_out = concatenate_columns(run, both);
       last = backward_last;

@@ -1,7 +1,7 @@
 #pragma once
 // Recurrent layers (GRU, LSTM), stacked, in one direction or two. They go token by token: step t takes token t of every
-// sequence that has one. Sequences are ordered from the longest to the shortest, so that those still running are always the
-// first rows, and nothing is padded.
+// sequence that has one. Sequences are ordered from the longest to the shortest, so that those still running are always
+// the first rows, and nothing is padded.
 
 #include <optional>
 
@@ -9,20 +9,20 @@
 
 namespace limpid {
 
-// The tokens of a ragged batch in the order in which a recurrent network takes them: all first tokens, all second ones, …
+// The tokens of a ragged batch in the order in which a recurrent network takes them: all first tokens, all second ones,
+// …
 struct TimeOrder {
   explicit TimeOrder(const Sequences& sequences);
 
-  std::vector<int32_t> order;          // sequences, longest first (ties as they stand)
-  std::vector<int64_t> running;        // rows of each step: how many sequences are still running
-  std::vector<int64_t> begin;          // of each step's rows, and the end of the last
-  std::vector<int32_t> token_of_row;   // which token of the batch each row is
-  std::vector<int32_t> row_of_token;   // and back
-  std::vector<int32_t> reversed;       // the row that holds the same sequence's token counted from its end
+  std::vector<int32_t> order;         // sequences, longest first (ties as they stand)
+  std::vector<int64_t> running;       // rows of each step: how many sequences are still running
+  std::vector<int64_t> begin;         // of each step's rows, and the end of the last
+  std::vector<int32_t> token_of_row;  // which token of the batch each row is
+  std::vector<int32_t> row_of_token;  // and back
+  std::vector<int32_t> reversed;      // the row that holds the same sequence's token counted from its end
 
   int64_t steps() const { return static_cast<int64_t>(running.size()); }
 };
-
 
 enum class CellKind { gru, lstm };
 
@@ -81,7 +81,8 @@ class Recurrent {
   void visit(const WeightVisitor& visitor);
 
  private:
-  std::pair<Tensor, RecurrentState> direction(Run& run, const RecurrentCell& cell, const Tensor& x, const TimeOrder& time) const;
+  std::pair<Tensor, RecurrentState> direction(Run& run, const RecurrentCell& cell, const Tensor& x,
+                                              const TimeOrder& time) const;
 
   RecurrentOptions options_;
   std::vector<RecurrentCell> cells_;  // layer by layer, forward then backward

@@ -1,6 +1,6 @@
 #pragma once
-// Config: what a model is, read from the Hugging Face config.json of its family. What no Hugging Face config can say stands
-// in one object "limpid" in the same file, and such a model says that only Limpid opens it.
+// Config: what a model is, read from the Hugging Face config.json of its family. What no Hugging Face config can say
+// stands in one object "limpid" in the same file, and such a model says that only Limpid opens it.
 
 #include <nlohmann/json.hpp>
 
@@ -13,10 +13,10 @@
 namespace limpid {
 
 enum class Family { seq2seq, language_model, encoder, rnn_seq2seq };
-enum class NormPlace { before, after };                             // of the sub-layer: pre-norm, post-norm
+enum class NormPlace { before, after };  // of the sub-layer: pre-norm, post-norm
 enum class PositionKind { none, sinusoidal, learned, rotary };
-enum class SinusoidLayout { halves, interleaved };                  // sines then cosines, or the paper's alternation
-enum class ContextUse { initial, every_step, additive };            // what an RNN decoder sees of the source
+enum class SinusoidLayout { halves, interleaved };        // sines then cosines, or the paper's alternation
+enum class ContextUse { initial, every_step, additive };  // what an RNN decoder sees of the source
 
 struct StackConfig {
   int64_t layers = 0;
@@ -46,11 +46,11 @@ struct Config {
   std::string model_type;  // "marian", "pegasus", "gpt2", "llama", "bert", "rnn_seq2seq"
 
   int64_t vocab = 0;
-  int64_t width = 0;         // d_model
-  int64_t head_size = 0;     // d_k
+  int64_t width = 0;             // d_model
+  int64_t head_size = 0;         // d_k
   StackConfig encoder, decoder;  // a model of one stack has the one that its family names (language model: decoder)
   int64_t max_positions = 0;
-  int64_t token_types = 0;   // BERT
+  int64_t token_types = 0;  // BERT
 
   NormKind norm = NormKind::layer;
   NormPlace norm_place = NormPlace::before;
@@ -64,8 +64,8 @@ struct Config {
   real rope_theta = 10000;
 
   Activation activation = Activation::gelu_tanh;
-  bool gated = false;          // gate, up and down projections
-  bool feed_forward = true;    // false: attention-only
+  bool gated = false;        // gate, up and down projections
+  bool feed_forward = true;  // false: attention-only
   bool residual = true;
   bool scale_scores = true;    // by 1/√d_k
   bool causal = true;          // of a decoder's self-attention: false only to show why the mask is there
@@ -75,9 +75,9 @@ struct Config {
   WeightLayout layout = WeightLayout::out_in;
   bool fused_qkv = false;  // GPT-2 stores query, key and value as one matrix
 
-  bool scale_embedding = false;           // by √d_model
-  bool tie_output = true;                 // the output projection is the (target) embedding
-  bool share_source_embedding = true;     // encoder-decoder: one embedding for both sides
+  bool scale_embedding = false;        // by √d_model
+  bool tie_output = true;              // the output projection is the (target) embedding
+  bool share_source_embedding = true;  // encoder-decoder: one embedding for both sides
 
   DropoutConfig dropout;
   RnnConfig rnn;
@@ -92,7 +92,8 @@ struct Config {
   const StackConfig& stack() const { return family == Family::encoder ? encoder : decoder; }  // of a model of one stack
 };
 
-// Throws Error naming the field and what is allowed where the config is contradictory or asks for what is not supported.
+// Throws Error naming the field and what is allowed where the config is contradictory or asks for what is not
+// supported.
 Config parse_config(const nlohmann::ordered_json& json);
 Config load_config(const std::string& path);  // a config.json, or a folder that holds one
 

@@ -9,9 +9,11 @@ Encoder::Encoder(const Config& config) : Model(config) {
                 .part = Part::embedding,
                 .initial = embedding_initial(config)};
   stack_ = Stack(config, config.encoder, names.encoder, {.scope = ""}, &embedding_);
-  transform_ = Linear(config.width, {{"cls.predictions.transform.dense", config.width}},
-                      {.part = Part::output, .bias = config.output_bias, .initial = Initial::normal(config.initializer_range)});
-  transform_norm_ = Norm("cls.predictions.transform.LayerNorm", config.width, {NormKind::layer, config.norm_eps, config.norm_bias});
+  transform_ =
+      Linear(config.width, {{"cls.predictions.transform.dense", config.width}},
+             {.part = Part::output, .bias = config.output_bias, .initial = Initial::normal(config.initializer_range)});
+  transform_norm_ =
+      Norm("cls.predictions.transform.LayerNorm", config.width, {NormKind::layer, config.norm_eps, config.norm_bias});
   output_ = Output(config.width, config.vocab,
                    {.tied = config.tie_output ? &embedding_ : nullptr,
                     .weight_name = names.output,

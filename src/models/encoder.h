@@ -1,5 +1,6 @@
 #pragma once
-// Encoder: a stack of blocks in which every token sees all others (BERT's shape), with the head that guesses masked tokens.
+// Encoder: a stack of blocks in which every token sees all others (BERT's shape), with the head that guesses masked
+// tokens.
 
 #include "models/model.h"
 #include "models/stack.h"
@@ -13,7 +14,9 @@ class Encoder : public Model {
   void visit_parameters(const WeightVisitor& visitor) override;
   Tensor forward(Run& run, const Batch& batch) const override;
 
-  Tensor encode(Run& run, const Tokens& tokens) const { return stack_.forward(run, tokens); }  // hidden vectors of every token
+  Tensor encode(Run& run, const Tokens& tokens) const {
+    return stack_.forward(run, tokens);
+  }  // hidden vectors of every token
 
  private:
   Weight embedding_;

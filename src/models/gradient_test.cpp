@@ -26,17 +26,21 @@ TEST_P(ModelGradient, AgreesWithDifferences) {
   SmallModel small = small_model(small_configs().at(GetParam()));
   const bool batch_norm = small.model->config().norm == NormKind::batch;
   for (bool train : {false, true}) {
-    if (batch_norm && !train) continue;  // by statistics that never met data the values run away, and differences with them
-    const auto result = check_gradients(*small.parameters, loss_of(small), {.numbers_per_weight = 8, .run = {.train = train, .seed = 7}});
+    if (batch_norm && !train)
+      continue;  // by statistics that never met data the values run away, and differences with them
+    const auto result = check_gradients(*small.parameters, loss_of(small),
+                                        {.numbers_per_weight = 8, .run = {.train = train, .seed = 7}});
     EXPECT_LT(result.error, kTolerance) << result.where << (train ? ", training" : "");
   }
 }
 
-TEST_P(ModelGradient, AgreesWithDifferencesWhileEverythingIsWatched) {  // the kernels that keep scores, patterns, scales, logits
+TEST_P(ModelGradient,
+       AgreesWithDifferencesWhileEverythingIsWatched) {  // the kernels that keep scores, patterns, scales, logits
   SmallModel small = small_model(small_configs().at(GetParam()));
   FunctionProbe probe;
   probe.on("*", [](const Tap&) {});
-  const auto result = check_gradients(*small.parameters, loss_of(small), {.numbers_per_weight = 4, .run = {.probe = &probe, .train = true, .seed = 7}});
+  const auto result = check_gradients(*small.parameters, loss_of(small),
+                                      {.numbers_per_weight = 4, .run = {.probe = &probe, .train = true, .seed = 7}});
   EXPECT_LT(result.error, kTolerance) << result.where;
 }
 
@@ -68,13 +72,12 @@ TEST_P(PlantedSign, IsFoundAtEveryTap) {
     limpid::Run* current = nullptr;
     FunctionProbe probe;
     probe.replace(name, [&](const Tap& tap) { return with_wrong_sign(*current, tap.value); });
-    const auto result = check_gradients(
-        *small.parameters,
-        [&](limpid::Run& run) {
-          current = &run;
-          return small.model->loss(run, small.batch, {}).mean();
-        },
-        {.numbers_per_weight = 12, .run = {.probe = &probe}});
+    const auto result = check_gradients(*small.parameters,
+                                        [&](limpid::Run& run) {
+                                          current = &run;
+                                          return small.model->loss(run, small.batch, {}).mean();
+                                        },
+                                        {.numbers_per_weight = 12, .run = {.probe = &probe}});
     EXPECT_GT(result.error, 1e-4) << name;
   }
 }
@@ -82,7 +85,8 @@ TEST_P(PlantedSign, IsFoundAtEveryTap) {
 INSTANTIATE_TEST_SUITE_P(All, ModelGradient, testing::ValuesIn(small_config_names()), config_of_test);
 
 INSTANTIATE_TEST_SUITE_P(Families, PlantedSign,
-                         testing::Values("marian", "gpt2", "llama", "bert", "gru_every_step", "lstm_attention"), config_of_test);
+                         testing::Values("marian", "gpt2", "llama", "bert", "gru_every_step", "lstm_attention"),
+                         config_of_test);
 
 #endif  // LIMPID_F64
 

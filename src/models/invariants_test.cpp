@@ -75,7 +75,8 @@ TEST_P(Invariants, AnEmptyProbeChangesNoBit) {
 }
 
 TEST_P(Invariants, ReadingChangesNoBitUnlessItTakesAnotherKernel) {
-  for (const char* pattern : {"*resid*", "*ffn*", "*.q", "*.z", "*embed", "*gates", "*.h", "context", "*attn_out", "*norm1"}) {
+  for (const char* pattern :
+       {"*resid*", "*ffn*", "*.q", "*.z", "*embed", "*gates", "*.h", "context", "*attn_out", "*norm1"}) {
     FunctionProbe probe;
     probe.on(pattern, [](const Tap&) {});
     EXPECT_EQ(logits(small_.batch, &probe), logits(small_.batch)) << pattern;
@@ -120,7 +121,8 @@ TEST_P(Invariants, TheFutureDoesNotChangeThePast) {
   const int64_t vocab = small_.model->config().vocab;
   for (int64_t i = 0; i < last * vocab; ++i) ASSERT_EQ(before[i], after[i]) << "token " << i / vocab;
   double moved = 0;  // and the present does change
-  for (int64_t i = last * vocab; i < (last + 1) * vocab; ++i) moved += std::abs(static_cast<double>(before[i] - after[i]));
+  for (int64_t i = last * vocab; i < (last + 1) * vocab; ++i)
+    moved += std::abs(static_cast<double>(before[i] - after[i]));
   EXPECT_GT(moved, 0);
 }
 
@@ -133,7 +135,8 @@ TEST_P(Invariants, DropoutOnlyInTraining) {
 
 TEST_P(Invariants, CachedDecodingEqualsTheFullPass) {
   const Config& config = small_.model->config();
-  if (config.family == Family::encoder || config.family == Family::rnn_seq2seq) GTEST_SKIP() << "no keys and values to keep";
+  if (config.family == Family::encoder || config.family == Family::rnn_seq2seq)
+    GTEST_SKIP() << "no keys and values to keep";
   const Batch batch = only(small_.batch, 1);
   const auto full = logits(batch);
   KeyValueCache cache(1);
@@ -151,8 +154,9 @@ TEST_P(Invariants, CachedDecodingEqualsTheFullPass) {
     part.input = Tokens::of({{batch.input.ids.begin() + begin, batch.input.ids.begin() + end}});
     part.labels.assign(end - begin, 0);
     limpid::Run run({.cache = &cache});
-    const Tensor x = translator ? translator->decode(run, part.input, begin == 0 ? memory : Tensor{}, batch.source.sequences)
-                                : small_.model->forward(run, part);
+    const Tensor x = translator
+                         ? translator->decode(run, part.input, begin == 0 ? memory : Tensor{}, batch.source.sequences)
+                         : small_.model->forward(run, part);
     const auto rows = numbers(small_.model->output().logits(run, x, part.input.sequences));
     cached.insert(cached.end(), rows.begin(), rows.end());
   }
@@ -181,14 +185,16 @@ TEST_P(Invariants, ResidualPartsSumToTheResidualStream) {
 
 TEST_P(Invariants, TheLastLogitLensIsTheLogits) {
   const Config& config = small_.model->config();
-  if (config.family == Family::encoder || config.family == Family::rnn_seq2seq) GTEST_SKIP() << "their output layer reads something else";
+  if (config.family == Family::encoder || config.family == Family::rnn_seq2seq)
+    GTEST_SKIP() << "their output layer reads something else";
   // The last block's output through the final norm, where there is one, and the unembedding.
   const std::string side = config.family == Family::seq2seq ? "decoder." : "";
   const std::string last = config.final_norm ? side + "final_norm" : (side.empty() ? "blocks." : side) + "1.resid_post";
   std::vector<real> lens;
   FunctionProbe probe;
   limpid::Run plain({});
-  probe.on(last, [&](const Tap& tap) { lens = numbers(small_.model->output().logits(plain, tap.value, *tap.layout.rows)); });
+  probe.on(last,
+           [&](const Tap& tap) { lens = numbers(small_.model->output().logits(plain, tap.value, *tap.layout.rows)); });
   EXPECT_EQ(logits(small_.batch, &probe), lens);
 }
 

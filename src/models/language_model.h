@@ -1,6 +1,6 @@
 #pragma once
-// LanguageModel: a decoder alone. Predicts the next token from the last vector of the tokens so far. GPT-2's shape, Llama's
-// shape, and what lies between.
+// LanguageModel: a decoder alone. Predicts the next token from the last vector of the tokens so far. GPT-2's shape,
+// Llama's shape, and what lies between.
 
 #include "models/model.h"
 #include "models/stack.h"

@@ -64,7 +64,8 @@ Batch Batch::masked(const Rows& tokens, const Rows& labels) {
   Batch batch;
   batch.input = Tokens::of(tokens);
   for (const auto& row : labels) batch.labels.insert(batch.labels.end(), row.begin(), row.end());
-  check(batch.labels.size() == batch.input.ids.size(), "[batch] {} labels for {} tokens", batch.labels.size(), batch.input.ids.size());
+  check(batch.labels.size() == batch.input.ids.size(), "[batch] {} labels for {} tokens", batch.labels.size(),
+        batch.input.ids.size());
   return batch;
 }
 

@@ -17,8 +17,8 @@ struct Batch {
   std::vector<int32_t> labels;  // the right answer for each token of the input; -1: not scored
 
   static Batch pairs(const std::vector<std::vector<int32_t>>& source, const std::vector<std::vector<int32_t>>& target,
-                     int32_t decoder_start);                                           // for models of two stacks
-  static Batch next_tokens(const std::vector<std::vector<int32_t>>& texts);            // for language models
+                     int32_t decoder_start);                                 // for models of two stacks
+  static Batch next_tokens(const std::vector<std::vector<int32_t>>& texts);  // for language models
   static Batch masked(const std::vector<std::vector<int32_t>>& tokens, const std::vector<std::vector<int32_t>>& labels);
 };
 
@@ -31,8 +31,8 @@ class Model {
 
   const Config& config() const { return config_; }
 
-  // Every parameter once, in an order that keeps together what is used together. Serves initialisation, optimisers, files,
-  // tables of parameters and reductions.
+  // Every parameter once, in an order that keeps together what is used together. Serves initialisation, optimisers,
+  // files, tables of parameters and reductions.
   virtual void visit_parameters(const WeightVisitor& visitor) = 0;
 
   // The last vectors of the tokens that are scored, (scored tokens, width), ready for the output layer.

@@ -12,7 +12,8 @@ StackNames bart_stack(const std::string& side) {
                 .norm_cross = "encoder_attn_layer_norm",
                 .norm_ffn = "final_layer_norm",
                 .self = {{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"}, "self_attn.out_proj"},
-                .cross = {{"encoder_attn.q_proj", "encoder_attn.k_proj", "encoder_attn.v_proj"}, "encoder_attn.out_proj"},
+                .cross = {{"encoder_attn.q_proj", "encoder_attn.k_proj", "encoder_attn.v_proj"},
+                          "encoder_attn.out_proj"},
                 .ffn = {"fc1", "fc_gate", "fc2"}},
       .final_norm = "model." + side + ".layer_norm",
   };
@@ -33,7 +34,10 @@ const ModelNames kGpt2 = {
     .embedding = "wte",
     .positions = "wpe",
     .decoder = {.block = "h.{}.",
-                .parts = {.norm_self = "ln_1", .norm_ffn = "ln_2", .self = {{"attn.c_attn"}, "attn.c_proj"}, .ffn = {"mlp.c_fc", "mlp.c_gate", "mlp.c_proj"}},
+                .parts = {.norm_self = "ln_1",
+                          .norm_ffn = "ln_2",
+                          .self = {{"attn.c_attn"}, "attn.c_proj"},
+                          .ffn = {"mlp.c_fc", "mlp.c_gate", "mlp.c_proj"}},
                 .final_norm = "ln_f"},
     .output = "lm_head.weight",
 };
@@ -58,7 +62,8 @@ const ModelNames kBert = {
     .encoder = {.block = "bert.encoder.layer.{}.",
                 .parts = {.norm_self = "attention.output.LayerNorm",
                           .norm_ffn = "output.LayerNorm",
-                          .self = {{"attention.self.query", "attention.self.key", "attention.self.value"}, "attention.output.dense"},
+                          .self = {{"attention.self.query", "attention.self.key", "attention.self.value"},
+                                   "attention.output.dense"},
                           .ffn = {"intermediate.dense", "intermediate.gate", "output.dense"}},
                 .final_norm = "bert.encoder.final_norm"},
     .output = "cls.predictions.decoder.weight",
@@ -73,8 +78,8 @@ BlockNames StackNames::of(int64_t index) const {
   auto complete = [&](std::string& name) {
     if (!name.empty()) name = prefix + name;
   };
-  for (std::string* name : {&names.norm_self, &names.norm_cross, &names.norm_ffn, &names.self.output, &names.cross.output,
-                            &names.ffn.up, &names.ffn.gate, &names.ffn.down})
+  for (std::string* name : {&names.norm_self, &names.norm_cross, &names.norm_ffn, &names.self.output,
+                            &names.cross.output, &names.ffn.up, &names.ffn.gate, &names.ffn.down})
     complete(*name);
   for (auto* list : {&names.self.qkv, &names.cross.qkv})
     for (std::string& name : *list) complete(name);

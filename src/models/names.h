@@ -8,7 +8,7 @@
 namespace limpid {
 
 struct StackNames {
-  std::string block;       // with {} for the block's number; the names below follow it
+  std::string block;  // with {} for the block's number; the names below follow it
   BlockNames parts;
   std::string final_norm;
 
@@ -16,8 +16,8 @@ struct StackNames {
 };
 
 struct ModelNames {
-  std::string embedding;                            // the table that all sides share
-  std::string source_embedding, target_embedding;   // where they do not share
+  std::string embedding;                           // the table that all sides share
+  std::string source_embedding, target_embedding;  // where they do not share
   std::string positions, segments, embedding_norm;
   StackNames encoder, decoder;
   std::string output, output_bias;

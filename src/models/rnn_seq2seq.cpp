@@ -6,7 +6,10 @@ namespace limpid {
 namespace {
 
 Weight table(const std::string& name, const Config& config) {
-  return {.name = name + ".weight", .shape = {config.vocab, config.rnn.embed}, .part = Part::embedding, .initial = Initial::normal(0.1)};
+  return {.name = name + ".weight",
+          .shape = {config.vocab, config.rnn.embed},
+          .part = Part::embedding,
+          .initial = Initial::normal(0.1)};
 }
 
 // Rows of the encoder's output, which stand in time order, as sequences end to end in the wanted order.
@@ -39,7 +42,8 @@ RnnSeq2Seq::RnnSeq2Seq(const Config& config) : Model(config), rnn_(config.rnn) {
   const int64_t memory = rnn_.hidden * (rnn_.bidirectional ? 2 : 1);
   const int64_t fed = rnn_.context == ContextUse::initial ? 0 : memory;  // besides the last word
   for (int64_t layer = 0; layer < rnn_.layers; ++layer)
-    decoder_.emplace_back(rnn_.cell, "decoder.rnn", "l" + std::to_string(layer), layer == 0 ? rnn_.embed + fed : rnn_.hidden, rnn_.hidden);
+    decoder_.emplace_back(rnn_.cell, "decoder.rnn", "l" + std::to_string(layer),
+                          layer == 0 ? rnn_.embed + fed : rnn_.hidden, rnn_.hidden);
   if (rnn_.context == ContextUse::additive) {
     attention_ = AdditiveAttention("decoder", rnn_.hidden, memory);
     bridge_ = Linear(rnn_.hidden, {{"bridge", rnn_.hidden}},
@@ -93,7 +97,8 @@ RnnDecoderState RnnSeq2Seq::encode(Run& run, const Tokens& source, std::span<con
   return state;
 }
 
-Tensor RnnSeq2Seq::step(Run& run, RnnDecoderState& state, std::span<const int32_t> ids, const StepLayout& layout) const {
+Tensor RnnSeq2Seq::step(Run& run, RnnDecoderState& state, std::span<const int32_t> ids,
+                        const StepLayout& layout) const {
   Tensor x;
   {
     auto scope = run.scope("decoder");
@@ -133,7 +138,8 @@ Tensor RnnSeq2Seq::forward(Run& run, const Batch& batch) const {
   std::vector<Tensor> features;
   for (int64_t t = 0; t < time.steps(); ++t) {
     std::vector<int32_t> ids;
-    for (int64_t row = time.begin[t]; row < time.begin[t + 1]; ++row) ids.push_back(batch.input.ids[time.token_of_row[row]]);
+    for (int64_t row = time.begin[t]; row < time.begin[t + 1]; ++row)
+      ids.push_back(batch.input.ids[time.token_of_row[row]]);
     const StepLayout layout{Sequences(std::vector<int64_t>(ids.size(), 1)), &time.order, t};
     features.push_back(step(run, state, ids, layout));
   }

@@ -1,7 +1,7 @@
 #pragma once
 // RnnSeq2Seq: the recurrent encoder-decoders that the Transformer replaced. Without attention the encoder's last state
-// carries the whole sentence, given once (Sutskever et al. 2014) or at every step (Cho et al. 2014); with additive attention
-// the decoder looks at all encoder states (Bahdanau et al. 2015).
+// carries the whole sentence, given once (Sutskever et al. 2014) or at every step (Cho et al. 2014); with additive
+// attention the decoder looks at all encoder states (Bahdanau et al. 2015).
 
 #include "layers/additive_attention.h"
 #include "layers/recurrent.h"

@@ -5,7 +5,9 @@ namespace limpid {
 Seq2Seq::Seq2Seq(const Config& config) : Model(config) {
   const ModelNames& names = names_of(config.model_type);
   auto table = [&](const std::string& name) {
-    return Weight{.name = name + ".weight", .shape = {config.vocab, config.width}, .part = Part::embedding,
+    return Weight{.name = name + ".weight",
+                  .shape = {config.vocab, config.width},
+                  .part = Part::embedding,
                   .initial = embedding_initial(config)};
   };
   shared_embedding_ = table(names.embedding);

@@ -1,6 +1,6 @@
 #pragma once
-// Seq2Seq: the Transformer of "Attention Is All You Need". An encoder reads the source, a decoder writes the target looking
-// at the encoder's output. Post-norm (as in the paper and Marian) or pre-norm (as in Pegasus).
+// Seq2Seq: the Transformer of "Attention Is All You Need". An encoder reads the source, a decoder writes the target
+// looking at the encoder's output. Post-norm (as in the paper and Marian) or pre-norm (as in Pegasus).
 
 #include "models/model.h"
 #include "models/stack.h"

@@ -20,19 +20,40 @@ struct SmallModel {
 // Configs by name; the names are those of tests.
 inline std::map<std::string, nlohmann::ordered_json> small_configs() {
   using Json = nlohmann::ordered_json;
-  const Json marian = {{"model_type", "marian"}, {"vocab_size", 23}, {"d_model", 12}, {"encoder_layers", 2}, {"decoder_layers", 2},
-                       {"encoder_attention_heads", 3}, {"decoder_attention_heads", 3}, {"encoder_ffn_dim", 20}, {"decoder_ffn_dim", 20},
-                       {"activation_function", "relu"}, {"scale_embedding", true}, {"max_position_embeddings", 32},
-                       {"pad_token_id", 0}, {"eos_token_id", 2}, {"decoder_start_token_id", 0}};
-  const Json gpt2 = {{"model_type", "gpt2"}, {"vocab_size", 23}, {"n_embd", 12}, {"n_layer", 2}, {"n_head", 3}, {"n_positions", 32},
-                     {"bos_token_id", 0}, {"eos_token_id", 2}};
-  const Json llama = {{"model_type", "llama"}, {"vocab_size", 23}, {"hidden_size", 16}, {"intermediate_size", 20},
-                      {"num_hidden_layers", 2}, {"num_attention_heads", 4}, {"num_key_value_heads", 2}, {"max_position_embeddings", 32},
-                      {"bos_token_id", 1}, {"eos_token_id", 2}};
-  const Json bert = {{"model_type", "bert"}, {"vocab_size", 23}, {"hidden_size", 12}, {"intermediate_size", 20}, {"num_hidden_layers", 2},
-                     {"num_attention_heads", 3}, {"max_position_embeddings", 32}, {"type_vocab_size", 2}};
-  const Json rnn = {{"model_type", "rnn_seq2seq"}, {"vocab_size", 23}, {"embed_dim", 6}, {"hidden_size", 8}, {"cell", "gru"},
-                    {"attention", "none"}, {"context", "initial"}, {"bidirectional", false}, {"layers", 1}, {"decoder_start_token_id", 1}};
+  const Json marian = {{"model_type", "marian"},
+                       {"vocab_size", 23},
+                       {"d_model", 12},
+                       {"encoder_layers", 2},
+                       {"decoder_layers", 2},
+                       {"encoder_attention_heads", 3},
+                       {"decoder_attention_heads", 3},
+                       {"encoder_ffn_dim", 20},
+                       {"decoder_ffn_dim", 20},
+                       {"activation_function", "relu"},
+                       {"scale_embedding", true},
+                       {"max_position_embeddings", 32},
+                       {"pad_token_id", 0},
+                       {"eos_token_id", 2},
+                       {"decoder_start_token_id", 0}};
+  const Json gpt2 = {{"model_type", "gpt2"}, {"vocab_size", 23},  {"n_embd", 12},      {"n_layer", 2},
+                     {"n_head", 3},          {"n_positions", 32}, {"bos_token_id", 0}, {"eos_token_id", 2}};
+  const Json llama = {
+      {"model_type", "llama"},  {"vocab_size", 23},         {"hidden_size", 16},        {"intermediate_size", 20},
+      {"num_hidden_layers", 2}, {"num_attention_heads", 4}, {"num_key_value_heads", 2}, {"max_position_embeddings", 32},
+      {"bos_token_id", 1},      {"eos_token_id", 2}};
+  const Json bert = {{"model_type", "bert"},          {"vocab_size", 23},       {"hidden_size", 12},
+                     {"intermediate_size", 20},       {"num_hidden_layers", 2}, {"num_attention_heads", 3},
+                     {"max_position_embeddings", 32}, {"type_vocab_size", 2}};
+  const Json rnn = {{"model_type", "rnn_seq2seq"},
+                    {"vocab_size", 23},
+                    {"embed_dim", 6},
+                    {"hidden_size", 8},
+                    {"cell", "gru"},
+                    {"attention", "none"},
+                    {"context", "initial"},
+                    {"bidirectional", false},
+                    {"layers", 1},
+                    {"decoder_start_token_id", 1}};
   auto with = [](Json json, const Json& changes) {
     json.merge_patch(changes);
     return json;
@@ -47,8 +68,10 @@ inline std::map<std::string, nlohmann::ordered_json> small_configs() {
       {"marian_no_scale", limpid(marian, {{"scale_scores", false}})},
       {"marian_linear_ffn", limpid(marian, {{"activation", "none"}})},
       {"marian_no_positions", limpid(marian, {{"positions", "none"}})},
-      {"pegasus", with(marian, {{"model_type", "pegasus"}, {"activation_function", "gelu"}, {"scale_embedding", false}})},
-      {"pegasus_learned_gated", limpid(with(marian, {{"model_type", "pegasus"}}), {{"positions", "learned"}, {"activation", "silu"}, {"gated", true}})},
+      {"pegasus",
+       with(marian, {{"model_type", "pegasus"}, {"activation_function", "gelu"}, {"scale_embedding", false}})},
+      {"pegasus_learned_gated", limpid(with(marian, {{"model_type", "pegasus"}}),
+                                       {{"positions", "learned"}, {"activation", "silu"}, {"gated", true}})},
       {"gpt2", gpt2},
       {"gpt2_no_bias", limpid(gpt2, {{"bias", false}})},
       {"gpt2_rms_rotary", limpid(gpt2, {{"norm", "rms"}, {"positions", "rotary"}})},
@@ -63,7 +86,8 @@ inline std::map<std::string, nlohmann::ordered_json> small_configs() {
       {"gru_every_step", with(rnn, {{"context", "every_step"}})},
       {"gru_attention", with(rnn, {{"attention", "additive"}, {"bidirectional", true}, {"layers", 2}})},
       {"lstm", with(rnn, {{"cell", "lstm"}, {"layers", 2}})},
-      {"lstm_attention", with(rnn, {{"cell", "lstm"}, {"attention", "additive"}, {"bidirectional", true}, {"layers", 2}})},
+      {"lstm_attention",
+       with(rnn, {{"cell", "lstm"}, {"attention", "additive"}, {"bidirectional", true}, {"layers", 2}})},
   };
 }
 
@@ -76,7 +100,8 @@ inline std::vector<std::string> small_config_names() {
 // Names a parameterised test after its config.
 inline std::string config_of_test(const testing::TestParamInfo<std::string>& test) { return test.param; }
 
-inline std::vector<std::vector<int32_t>> random_rows(Random& random, std::initializer_list<int> lengths, int64_t vocab) {
+inline std::vector<std::vector<int32_t>> random_rows(Random& random, std::initializer_list<int> lengths,
+                                                     int64_t vocab) {
   std::vector<std::vector<int32_t>> rows;
   for (int length : lengths) {
     rows.emplace_back(length);
@@ -109,7 +134,8 @@ inline SmallModel small_model(const nlohmann::ordered_json& json, uint64_t seed 
   SmallModel small;
   const Config config = parse_config(json);
   small.model = make_model(config);
-  small.parameters = std::make_unique<Parameters>([&](const WeightVisitor& visitor) { small.model->visit_parameters(visitor); });
+  small.parameters =
+      std::make_unique<Parameters>([&](const WeightVisitor& visitor) { small.model->visit_parameters(visitor); });
   small.parameters->initialize(seed);
   Random random(seed + 100);  // no weight stays at a special value; statistics stay, which must be positive
   for (const Weight& weight : small.parameters->weights())

@@ -5,8 +5,8 @@
 namespace limpid {
 namespace {
 
-// Two schools: the encoder-decoders of translation start by Glorot's rule, GPT and BERT by a small normal distribution, GPT
-// with the projections that write to the residual stream scaled down by the number of times it is written to.
+// Two schools: the encoder-decoders of translation start by Glorot's rule, GPT and BERT by a small normal distribution,
+// GPT with the projections that write to the residual stream scaled down by the number of times it is written to.
 struct Initials {
   Initial projection, output;
 };
@@ -17,16 +17,19 @@ Initials attention_initials(const Config& config, const StackConfig& sizes) {
     return {glorot, glorot};
   }
   const double spread = config.initializer_range;
-  const double writes = config.family == Family::language_model ? std::sqrt(2.0 * static_cast<double>(sizes.layers)) : 1;
+  const double writes =
+      config.family == Family::language_model ? std::sqrt(2.0 * static_cast<double>(sizes.layers)) : 1;
   return {Initial::normal(spread), Initial::normal(spread / writes)};
 }
 
-AttentionOptions attention_options(const Config& config, const StackConfig& sizes, bool causal, bool cross, int64_t cache_layer) {
+AttentionOptions attention_options(const Config& config, const StackConfig& sizes, bool causal, bool cross,
+                                   int64_t cache_layer) {
   const Initials initials = attention_initials(config, sizes);
   AttentionOptions options;
   options.width = config.width;
   options.shape = {.heads = sizes.heads, .kv_heads = sizes.kv_heads, .head_size = config.head_size, .causal = causal};
-  if (config.scale_scores) options.shape.scale = static_cast<real>(1 / std::sqrt(static_cast<double>(config.head_size)));
+  if (config.scale_scores)
+    options.shape.scale = static_cast<real>(1 / std::sqrt(static_cast<double>(config.head_size)));
   options.cross = cross;
   options.bias = config.attention_bias;
   options.layout = config.layout;
@@ -40,7 +43,8 @@ AttentionOptions attention_options(const Config& config, const StackConfig& size
 
 FeedForwardOptions feed_forward_options(const Config& config, const StackConfig& sizes) {
   Initials initials = attention_initials(config, sizes);
-  if (config.family == Family::seq2seq) initials.projection = initials.output = Initial::glorot(config.width, sizes.ffn);
+  if (config.family == Family::seq2seq)
+    initials.projection = initials.output = Initial::glorot(config.width, sizes.ffn);
   return {.width = config.width,
           .features = sizes.ffn,
           .activation = config.activation,
@@ -81,10 +85,12 @@ Positions make_positions(const Config& config, const StackSide& side) {
 }  // namespace
 
 Initial embedding_initial(const Config& config) {
-  return Initial::normal(config.family == Family::seq2seq ? 1 / std::sqrt(static_cast<double>(config.width)) : config.initializer_range);
+  return Initial::normal(config.family == Family::seq2seq ? 1 / std::sqrt(static_cast<double>(config.width))
+                                                          : config.initializer_range);
 }
 
-Stack::Stack(const Config& config, const StackConfig& sizes, const StackNames& names, const StackSide& side, const Weight* table)
+Stack::Stack(const Config& config, const StackConfig& sizes, const StackNames& names, const StackSide& side,
+             const Weight* table)
     : side_(side) {
   const real factor = config.scale_embedding ? static_cast<real>(std::sqrt(static_cast<double>(config.width))) : 1;
   embedding_ = Embedding(table, factor, config.dropout.embedding);

@@ -1,6 +1,6 @@
 #pragma once
-// Stack: the embedding and the blocks of one side of a model, built from its config. An encoder, a decoder, or the one stack
-// of a language model.
+// Stack: the embedding and the blocks of one side of a model, built from its config. An encoder, a decoder, or the one
+// stack of a language model.
 
 #include "layers/block.h"
 #include "layers/embedding.h"
@@ -10,18 +10,20 @@
 namespace limpid {
 
 struct StackSide {
-  std::string scope;       // of its taps: "encoder", "decoder", or empty where there is one stack
-  bool causal = false;     // of its self-attention
-  bool cross = false;      // has cross-attention
+  std::string scope;    // of its taps: "encoder", "decoder", or empty where there is one stack
+  bool causal = false;  // of its self-attention
+  bool cross = false;   // has cross-attention
 };
 
 class Stack {
  public:
   Stack() = default;
-  Stack(const Config& config, const StackConfig& sizes, const StackNames& names, const StackSide& side, const Weight* table);
+  Stack(const Config& config, const StackConfig& sizes, const StackNames& names, const StackSide& side,
+        const Weight* table);
 
   // The last vectors of all tokens, (tokens, width).
-  Tensor forward(Run& run, const Tokens& tokens, const Tensor& memory = {}, const Sequences& memory_sequences = {}) const;
+  Tensor forward(Run& run, const Tokens& tokens, const Tensor& memory = {},
+                 const Sequences& memory_sequences = {}) const;
   void visit(const WeightVisitor& visitor);
 
  private:

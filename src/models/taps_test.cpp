@@ -34,7 +34,8 @@ TEST_P(Taps, EveryValueCanBeReplacedInTrainingAndInference) {
       Tensor other = constant(*current, tap.value.values());
       const Matrix v = other.values();
       for (int64_t i = 0; i < v.rows; ++i)
-        for (int64_t j = 0; j < v.cols; ++j) v(i, j) = v(i, j) * real(0.5) + real(0.01) * static_cast<real>((3 * i + j) % 5);
+        for (int64_t j = 0; j < v.cols; ++j)
+          v(i, j) = v(i, j) * real(0.5) + real(0.01) * static_cast<real>((3 * i + j) % 5);
       return other;
     });
     limpid::Run inference({.probe = &probe});
@@ -59,7 +60,8 @@ TEST_P(Taps, EveryNameStandsInTheDocument) {
     // decoder.3.self_attn.q is documented as `self_attn.q`
     for (const char* stack : {"encoder.", "decoder.", "blocks."})
       if (name.starts_with(stack)) name = name.substr(std::string(stack).size());
-    while (!name.empty() && (std::isdigit(static_cast<unsigned char>(name[0])) || name[0] == '.')) name = name.substr(1);
+    while (!name.empty() && (std::isdigit(static_cast<unsigned char>(name[0])) || name[0] == '.'))
+      name = name.substr(1);
     if (name.starts_with("reverse.")) name = name.substr(8);
     EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << name;
   }
@@ -68,7 +70,8 @@ TEST_P(Taps, EveryNameStandsInTheDocument) {
 INSTANTIATE_TEST_SUITE_P(All, Taps, testing::ValuesIn(small_config_names()), config_of_test);
 
 // Gradients of a step in which the first block's output is replaced.
-std::vector<real> gradients_with(const SmallModel& small, const std::function<Tensor(limpid::Run&, const Tap&)>& replacement) {
+std::vector<real> gradients_with(const SmallModel& small,
+                                 const std::function<Tensor(limpid::Run&, const Tap&)>& replacement) {
   Gradients gradients(*small.parameters);
   const Arena arena;
   Tape tape(arena, &gradients);
@@ -83,11 +86,13 @@ std::vector<real> gradients_with(const SmallModel& small, const std::function<Te
 
 TEST(TapGradient, NumbersPutInByHandStopIt) {
   const SmallModel small = small_model(small_configs().at("llama"));
-  const auto stopped = gradients_with(small, [](limpid::Run& run, const Tap& tap) { return constant(run, tap.value.values()); });
+  const auto stopped =
+      gradients_with(small, [](limpid::Run& run, const Tap& tap) { return constant(run, tap.value.values()); });
   for (const Weight& weight : small.parameters->weights()) {
     double sum = 0;
     for (int64_t i = 0; i < weight.size(); ++i) sum += std::abs(static_cast<double>(stopped[weight.offset + i]));
-    const bool below = weight.name.find("layers.0") != std::string::npos || weight.name.find("embed_tokens") != std::string::npos;
+    const bool below =
+        weight.name.find("layers.0") != std::string::npos || weight.name.find("embed_tokens") != std::string::npos;
     EXPECT_EQ(sum == 0, below) << weight.name;
   }
 }

@@ -70,7 +70,8 @@ class Arena::Pool {
   std::map<char*, int64_t>::iterator add_slab(int64_t bytes) {
     bytes = round_up(bytes, kSlab);
     void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    check(data != MAP_FAILED, "[arena] no memory for another {} MB: use smaller batches or shorter sequences", bytes >> 20);
+    check(data != MAP_FAILED, "[arena] no memory for another {} MB: use smaller batches or shorter sequences",
+          bytes >> 20);
     madvise(data, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults, fewer misses of the address cache
     slabs_.emplace_back(data, bytes);
     reserved_ += bytes;
@@ -89,9 +90,8 @@ Arena::Arena() : pool_(std::make_shared<Pool>()) {}
 Numbers Arena::allocate(int64_t count) const {
   const int64_t bytes = std::max(kAlignment, round_up(count * static_cast<int64_t>(sizeof(real)), kAlignment));
   char* data = pool_->take(bytes);
-  return {reinterpret_cast<real*>(data), [pool = pool_, bytes](real* block) {
-            pool->give_back(reinterpret_cast<char*>(block), bytes);
-          }};
+  return {reinterpret_cast<real*>(data),
+          [pool = pool_, bytes](real* block) { pool->give_back(reinterpret_cast<char*>(block), bytes); }};
 }
 
 int64_t Arena::bytes_in_use() const { return pool_->in_use(); }

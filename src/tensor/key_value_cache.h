@@ -1,6 +1,6 @@
 #pragma once
-// KeyValueCache: the keys and values of tokens that a decoder has read, one entry a layer and sequence, so that the next
-// token is computed alone.
+// KeyValueCache: the keys and values of tokens that a decoder has read, one entry a layer and sequence, so that the
+// next token is computed alone.
 
 #include <vector>
 

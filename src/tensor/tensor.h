@@ -1,6 +1,6 @@
 #pragma once
-// Tensor: a value of the forward pass, (rows, cols), usually (tokens, features). Copies share the numbers; a slice shares
-// them too. Where a tape records, a tensor also leads to its gradient.
+// Tensor: a value of the forward pass, (rows, cols), usually (tokens, features). Copies share the numbers; a slice
+// shares them too. Where a tape records, a tensor also leads to its gradient.
 
 #include "base/error.h"
 #include "tensor/arena.h"
@@ -36,8 +36,8 @@ class Tensor {
   bool needs_gradient() const { return gradient_ != nullptr; }
   const std::shared_ptr<Gradient>& gradient() const { return gradient_; }
   void track_gradient() { gradient_ = std::make_shared<Gradient>(Gradient{rows(), cols(), nullptr}); }
-  bool is_whole() const { return view_.size() == whole_; }      // false: a slice
-  int64_t offset() const { return offset_; }                    // of a slice within its whole, in numbers
+  bool is_whole() const { return view_.size() == whole_; }  // false: a slice
+  int64_t offset() const { return offset_; }                // of a slice within its whole, in numbers
 
   // What a record on the tape keeps of a result whose numbers it does not need: the way to its gradient.
   Tensor gradient_only() const;
@@ -45,7 +45,7 @@ class Tensor {
  private:
   Numbers block_;
   Matrix view_;
-  int64_t whole_ = 0;                   // numbers in the value that this is, or is a slice of
+  int64_t whole_ = 0;  // numbers in the value that this is, or is a slice of
   int64_t offset_ = 0;
   std::shared_ptr<Gradient> gradient_;  // of the whole that this is a slice of
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Weight: a named parameter of a model, wherever its numbers lie and in whatever precision. Only linear and embedding look
-// at the precision; everything else asks for numbers.
+// Weight: a named parameter of a model, wherever its numbers lie and in whatever precision. Only linear and embedding
+// look at the precision; everything else asks for numbers.
 
 #include <cmath>
 #include <cstdint>

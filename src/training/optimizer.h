@@ -12,8 +12,8 @@ struct OptimizerOptions {
   double beta2 = 0.98;
   double eps = 1e-9;
   double weight_decay = 0;
-  bool decoupled = true;    // AdamW; false: Adam, whose decay is part of the gradient
-  double clip_norm = 0;     // gradients longer than this, all taken as one vector, are scaled down to it; 0: never
+  bool decoupled = true;  // AdamW; false: Adam, whose decay is part of the gradient
+  double clip_norm = 0;   // gradients longer than this, all taken as one vector, are scaled down to it; 0: never
 };
 
 class Optimizer {

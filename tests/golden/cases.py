@@ -62,7 +62,8 @@ CASES = {
     "marian-linear-no-bias": Case(MARIAN | limpid(activation="none", bias=False), FEW + ["*.ffn.*"]),
     "pegasus": Case(PEGASUS | {"encoder_layers": 2}, ["*embed", "*.final_norm", "encoder.1.*", "decoder.0.*"]),
     "pegasus-learned": Case(PEGASUS | UNTIED | limpid(positions="learned", activation="tanh"), FEW + ["*.pos_embed"]),
-    "pegasus-rms-rotary": Case(PEGASUS | limpid(norm="rms", positions="rotary"), FEW + ["*.rot_?", "*.norm*"]),
+    "pegasus-rms-rotary-gated": Case(PEGASUS | limpid(norm="rms", positions="rotary", gated=True, activation="silu"),
+                                     FEW + ["*.rot_?", "*.norm*", "*.ffn.*"]),
     # ---- language models
     "gpt2": Case(GPT2 | {"n_layer": 2}, ["*embed", "final_norm", "blocks.1.*"]),
     "gpt2-untied": Case(GPT2 | UNTIED | {"activation_function": "gelu", "scale_attn_weights": False},
@@ -84,9 +85,9 @@ CASES = {
                                  FEW + ["pos_embed", "*norm*"]),
     # ---- encoders
     "bert": Case(BERT | {"num_hidden_layers": 2}, ["*embed", "embed_norm", "blocks.1.*"]),
-    "bert-norm-before-rotary": Case(BERT | UNTIED | {"hidden_act": "gelu_new"} |
-                                    limpid(norm_place="before", positions="rotary"),
-                                    FEW + ["embed_norm", "final_norm"]),
+    "bert-norm-before-rotary-no-bias": Case(BERT | UNTIED | {"hidden_act": "gelu_new"} |
+                                            limpid(norm_place="before", positions="rotary", bias=False),
+                                            FEW + ["embed_norm", "final_norm"]),
     # ---- recurrent networks
     "gru": Case(GRU, ALL),
     "gru-every-step": Case(GRU | {"context": "every_step", "layers": 2}, STATES + ["context"]),

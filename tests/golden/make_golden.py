@@ -120,7 +120,7 @@ BART = dict(embedding="model.shared", source="model.encoder.embed_tokens", targe
             norm_cross="encoder_attn_layer_norm", norm2="final_layer_norm",
             attn=["self_attn." + p for p in ("q_proj", "k_proj", "v_proj", "out_proj")],
             cross=["encoder_attn." + p for p in ("q_proj", "k_proj", "v_proj", "out_proj")],
-            up="fc1", down="fc2", final_norm="model.{side}.layer_norm", output="lm_head",
+            up="fc1", gate="fc_gate", down="fc2", final_norm="model.{side}.layer_norm", output="lm_head",
             output_bias="final_logits_bias")
 NAMES = {
     "marian": BART,
@@ -168,7 +168,7 @@ class Pass:
         return self.weights[name]
 
     def tap(self, name, x):
-        if self.seen is not None:
+        if self.seen is not None and name:
             self.seen.setdefault(name, []).append(x.detach().clone())
         return x
 
@@ -178,8 +178,8 @@ class Pass:
         matrix = self.weight(name + ".weight", *shape, spread=self.spread * inputs**-0.5)
         return F.linear(x, matrix.T if transposed else matrix, self.weight(name + ".bias", outputs) if bias else None)
 
-    def norm(self, name, x, tap):
-        kind, d, eps = self.c.norm, x.shape[-1], self.c.norm_eps
+    def norm(self, name, x, tap="", kind=""):
+        kind, d, eps = kind or self.c.norm, x.shape[-1], self.c.norm_eps
         gain = self.weight(name + ".weight", d, mean=1.0, spread=0.2)
         bias = self.weight(name + ".bias", d) if self.c.norm_bias else None
         if kind == "batch":  # not training: by the statistics that were kept
@@ -187,10 +187,10 @@ class Pass:
                              self.weight(name + ".running_var", d, mean=3.0, spread=0.5, trainable=False), gain, bias,
                              training=False, eps=eps)
         elif kind == "rms":
-            scale = self.tap(tap + ".scale", (x.square().mean(-1, keepdim=True) + eps).sqrt())
-            y = gain * x / scale
+            scale = (x.square().mean(-1, keepdim=True) + eps).sqrt()
+            y = gain * x / self.tap(tap and tap + ".scale", scale)
         else:
-            self.tap(tap + ".scale", (x.var(-1, unbiased=False, keepdim=True) + eps).sqrt())
+            self.tap(tap and tap + ".scale", (x.var(-1, unbiased=False, keepdim=True) + eps).sqrt())
             y = F.layer_norm(x, (d,), gain, bias, eps)
         return self.tap(tap, y)
 
@@ -335,10 +335,8 @@ def language_model(p, tokens):
 def masked_language_model(p, tokens, labels):
     scored = [i for i, label in enumerate(labels) if label >= 0]
     x = stack(p, "", p.names["embedding"], tokens)[scored]
-    x = ACTIVATIONS[p.c.activation](p.linear("cls.predictions.transform.dense", x, p.c.width))
-    name = "cls.predictions.transform.LayerNorm"
-    x = F.layer_norm(x, (p.c.width,), p.weight(name + ".weight", p.c.width, mean=1.0, spread=0.2),
-                     p.weight(name + ".bias", p.c.width), p.c.norm_eps)
+    x = ACTIVATIONS[p.c.activation](p.linear("cls.predictions.transform.dense", x, p.c.width, p.c.output_bias))
+    x = p.norm("cls.predictions.transform.LayerNorm", x, kind="layer")
     return unembed(p, x, p.names["embedding"], (p.c.vocab,)), [labels[i] for i in scored]
 
 

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# The program meets wrong usage and broken files: a clear line on stderr, nothing on stdout, the right exit code.
+# Usage: command_line_test.sh SOURCE_FOLDER BUILD_FOLDER
+set -uo pipefail
+limpid=$2/limpid
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+# expect CODE PATTERN ARGUMENTS…: the exit code, and what the message (or, with code 0, the output) must match.
+expect() {
+  local code=$1 pattern=$2 got text
+  shift 2
+  "$limpid" "$@" >out 2>err </dev/null
+  got=$?
+  if ((code == 0)); then text=$(cat out); else text=$(cat err); fi
+  if ((got != code)) || ! grep -Eq -- "$pattern" <<<"$text"; then
+    printf 'FAILED: limpid %s\n  exit code %s instead of %s, or no match of %s in:\n%s\n' "$*" "$got" "$code" "$pattern" "$text"
+    failures=$((failures + 1))
+  fi
+}
+
+expect 0 'Usage: limpid VERB' --help
+expect 0 'Usage: limpid VERB' help
+expect 0 '^limpid [0-9.]+ .*(release|debug) build' --version
+expect 0 '^kernels: .*oneDNN' --version
+expect 2 'no verb "verfy"; did you mean verify\?' verfy
+expect 2 'no verb "qqq".*--help' qqq
+for verb in demo verify params bench; do
+  expect 0 'Example: limpid' "$verb" --help
+  expect 2 "See limpid $verb --help" "$verb" --no-such-option
+done
+expect 2 'required' verify
+expect 2 'required' params
+expect 2 'shape' bench train-step --shape enormous
+expect 2 'threads' demo --threads -3
+expect 2 'did you mean --steps' demo --step 5
+expect 2 'did you mean --shape' bench train-step --shpae tiny
+
+expect 1 'nowhere' verify nowhere
+expect 1 'nowhere.json' params nowhere.json
+printf '{"model_type": "gpt2", ' >broken.json
+expect 1 'broken.json.*(line|:1:)' params broken.json
+printf '{"model_type": "gpt5", "vocab_size": 5}' >unknown.json
+expect 1 'gpt5.*gpt2' params unknown.json
+printf '{"model_type": "gpt2", "vocab_size": 9, "n_embd": 10, "n_layer": 1, "n_head": 3, "n_positions": 8}' >heads.json
+expect 1 'n_head 3.*n_embd 10' params heads.json
+
+# A case whose weights were cut off, one without a batch, one with a wrong expectation.
+golden=$1/tests/golden/gpt2
+cp -r "$golden" truncated && truncate -s -100 truncated/model.safetensors
+expect 1 'model.safetensors.*(truncated|download)' verify truncated
+cp -r "$golden" lost && rm lost/batch.json
+expect 1 'batch.json' verify lost
+cp -r "$golden" other && cp "$1/tests/golden/gpt2-untied/expected.safetensors" other
+expect 1 '.' verify other
+"$limpid" verify truncated "$golden" >out 2>/dev/null
+grep -q '1 of 2 passed' out || { echo 'FAILED: a broken case hides a good one'; failures=$((failures + 1)); }
+
+# What cannot be written is said, and leaves nothing behind.
+touch occupied
+expect 1 'occupied/model: cannot make this folder' demo --quiet --steps 100000 --out occupied/model
+
+((failures == 0)) && echo "all as expected"
+exit $((failures > 0))
