@@ -10,6 +10,16 @@ if [[ -t 2 && ${TERM:-dumb} != dumb ]]; then in_place=yes; else in_place=; fi
 status() { if [[ $in_place ]]; then printf '\r\033[K%s' "$*" >&2; else say "$*"; fi; }
 clear_status() { [[ ! $in_place ]] || printf '\r\033[K' >&2; }
 
+# lock NAME: waits until no other ./limpid or ./test in this tree holds the lock; holds it until this shell ends.
+lock() {
+  local file
+  mkdir -p "$root/build"
+  exec {file}>"$root/build/.lock-$1"
+  flock -n "$file" && return
+  say "Waiting for another ./limpid or ./test in $root"
+  flock "$file"
+}
+
 # ---- packages
 
 # exists_in FILE FOLDERS: FOLDERS is a list like $PATH.
@@ -51,11 +61,10 @@ missing_packages() {
   done <"$root/packages.txt"
 }
 
-# install_packages GROUP...: installs what is missing as root, else says what to install.
-install_packages() {
-  local packages log
+# install_packages GROUP...: installs what is missing as root, else says what to install and fails.
+install_packages() (
   packages=($(missing_packages "$@"))
-  ((${#packages[@]})) || return 0
+  ((${#packages[@]})) || exit 0
   if ! command -v apt-get >/dev/null; then
     say "Limpid needs what Debian calls: ${packages[*]}"
     exit 1
@@ -65,6 +74,9 @@ install_packages() {
     say "sudo apt-get install ${packages[*]}"
     exit 1
   fi
+  lock packages
+  packages=($(missing_packages "$@")) # another may have installed some meanwhile
+  ((${#packages[@]})) || exit 0
   status "Installing ${packages[*]}"
   log=$root/build/apt.log
   # A package list that cannot be refreshed is no reason to stop: what is needed may still be found.
@@ -77,19 +89,9 @@ install_packages() {
     exit 1
   fi
   clear_status
-}
+)
 
 # ---- building
-
-# lock: until this shell ends, no other ./limpid or ./test installs or builds in this tree.
-lock() {
-  mkdir -p "$root/build"
-  local file
-  exec {file}>"$root/build/.lock"
-  flock -n "$file" && return
-  say "Waiting for another build in $root"
-  flock "$file"
-}
 
 # configure PRESET: runs CMake if this preset is new, has changed, was built elsewhere, or can now build the tests.
 configure() {

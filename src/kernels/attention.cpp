@@ -96,17 +96,17 @@ HWY_INLINE void store_block_sum(D d, hn::Vec<D> x, real* to) {
   hn::StoreU(x, d, to);
 }
 
-// The sums over the lanes of v[0], …, v[kBlockLanes - 1], stored one after another.
-HWY_INLINE void store_sums(RealVec (&v)[kBlockLanes], real* to) {
+// factor times the sums over the lanes of v[0], …, v[kBlockLanes - 1], stored one after another.
+HWY_INLINE void store_sums(RealVec (&v)[kBlockLanes], real factor, real* to) {
   transpose_blocks(Reals(), v);
   RealVec sum = v[0];
   for (int64_t r = 1; r < kBlockLanes; ++r) sum = hn::Add(sum, v[r]);
-  store_block_sum(Reals(), sum, to);
+  store_block_sum(Reals(), hn::Mul(sum, hn::Set(Reals(), factor)), to);
 }
 
-// scores[j] = x·keys[j] for the kBlockLanes keys from `first` on; beyond the last key scores are written without
+// scores[j] = scale·x·keys[j] for the kBlockLanes keys from `first` on; beyond the last key scores are written without
 // meaning.
-void dot_keys(const real* x, ConstMatrix keys, int64_t first, real* scores) {
+void dot_keys(const real* x, ConstMatrix keys, int64_t first, real scale, real* scores) {
   const Reals d;
   const real* rows[kBlockLanes];
   RealVec sum[kBlockLanes];
@@ -118,22 +118,21 @@ void dot_keys(const real* x, ConstMatrix keys, int64_t first, real* scores) {
     const RealVec factor = part.load(x + p);
     for (int64_t r = 0; r < kBlockLanes; ++r) sum[r] = hn::MulAdd(factor, part.load(rows[r] + p), sum[r]);
   });
-  store_sums(sum, scores + first);
+  store_sums(sum, scale, scores + first);
 }
 
-// scores = exp(scale·(scores - max)) for the first n; sets sum and returns max + log Σ.
-real softmax_along(real* scores, int64_t n, real scale, real* sum) {
+// scores = exp(scores - max) for the first n; sets sum and returns max + log Σ.
+real softmax_along(real* scores, int64_t n, real* sum) {
   const Reals d;
   const real max = max_along(scores, n);
   RealVec sums = hn::Zero(d);
   for_each_vector(n, [&](int64_t j, auto part) HWY_ATTR {
-    const RealVec x = hn::Sub(part.load(scores + j), hn::Set(d, max));
-    const RealVec e = exp(d, hn::Mul(x, hn::Set(d, scale)));
+    const RealVec e = exp(d, hn::Sub(part.load(scores + j), hn::Set(d, max)));
     sums = hn::Add(sums, part.zero_rest(e));
     part.store(e, scores + j);
   });
   *sum = sum_lanes(d, sums);
-  return scale * max + std::log(*sum);
+  return max + std::log(*sum);
 }
 
 void forward_few(const AttentionShape& shape, const Dropout& dropout, const AttentionJob& job,
@@ -148,14 +147,14 @@ void forward_few(const AttentionShape& shape, const Dropout& dropout, const Atte
   for (int64_t key = 0; key < m; key += kBlockLanes)
     for (int64_t head = 0; head < heads; ++head)
       for (int64_t i = 0; i < n; ++i)
-        dot_keys(first_head.q.row(i) + head * size, first_head.k, key, scores + (head * n + i) * stride);
+        dot_keys(first_head.q.row(i) + head * size, first_head.k, key, shape.scale, scores + (head * n + i) * stride);
 
   const DropoutMask mask(dropout);
   for (int64_t row = 0; row < rows; ++row) {
     real* pairs = scores + row * stride;
     const int64_t seen = keys_seen(shape, n, m, row % n);
     real sum;
-    const real log_sum = softmax_along(pairs, seen, shape.scale, &sum);
+    const real log_sum = softmax_along(pairs, seen, &sum);
     std::fill(pairs + seen, pairs + m, real(0));
     if (log_sums) log_sums[piece.row_start + piece.head_begin * n + row] = log_sum;
     const uint64_t index = static_cast<uint64_t>(piece.pair_start + (piece.head_begin * n + row) * m);

@@ -37,12 +37,14 @@ TEST(Attention, LogSumsAreOptional) {
 
 TEST(Attention, StaysFiniteAndRightForLargeScores) {
   for (int64_t queries : {3, 20}) {
-    AttentionCase c({1, 1, 8, real(60), true}, 0, {{queries, 20}});  // scores in the hundreds
-    c.run_fast();
-    // Scores of several hundred are themselves known to some units of their last place only, and exp passes that on.
-    EXPECT_LE(largest_error(c.z, AttentionFormula(c).z), 2000 * std::numeric_limits<real>::epsilon());
-    for (int64_t i = 0; i < queries; ++i)
-      for (int64_t j = 0; j < 8; ++j) EXPECT_TRUE(std::isfinite(c.dq(i, j)));
+    for (real scale : {real(60), real(-60)}) {  // scores in the hundreds
+      AttentionCase c({1, 1, 8, scale, true}, 0, {{queries, 20}});
+      c.run_fast();
+      // Scores of several hundred are themselves known to some units of their last place only, and exp passes that on.
+      EXPECT_LE(largest_error(c.z, AttentionFormula(c).z), 2000 * std::numeric_limits<real>::epsilon());
+      for (int64_t i = 0; i < queries; ++i)
+        for (int64_t j = 0; j < 8; ++j) EXPECT_TRUE(std::isfinite(c.dq(i, j)));
+    }
   }
 }
 
