@@ -70,7 +70,8 @@ double largest_difference(const std::vector<real>& got, const std::vector<real>&
   double most = 0;
   for (size_t i = 0; i < got.size(); ++i) {
     const double difference = std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
-    if (!(difference <= most)) most = difference;
+    if (std::isnan(difference)) return difference;
+    most = std::max(most, difference);
   }
   return most;
 }
@@ -141,6 +142,7 @@ void verify_gradients(const Case& c, Gradients& gradients, CaseReport& report) {
 
 void LargestError::note(double candidate, const std::string& name) {
   ++compared;
+  if (std::isnan(error)) return;  // nothing is worse
   if (!(candidate <= error)) {
     error = candidate;
     where = name;
