@@ -51,17 +51,17 @@ def limpid(**keys):
 CASES = {
     # ---- encoder-decoders
     "marian": Case(MARIAN | {"decoder_layers": 2}, ["*embed", "encoder.*", "decoder.1.*"]),
-    "marian-unshared": Case(MARIAN | UNSHARED, FEW + ["*embed"]),
+    "marian-unshared": Case(MARIAN | UNSHARED, ["*embed", "*.resid_post"]),
     "marian-unshared-untied": Case(MARIAN | UNSHARED | UNTIED | {"activation_function": "silu"}, FEW),
-    "marian-norm-before": Case(MARIAN | {"normalize_before": True}, FEW + ["*.final_norm"]),
-    "marian-interleaved": Case(MARIAN | limpid(sinusoids="interleaved"), FEW + ["*.pos_embed"]),
+    "marian-norm-before": Case(MARIAN | {"normalize_before": True}, ["*.norm?", "*.final_norm"]),
+    "marian-interleaved": Case(MARIAN | limpid(sinusoids="interleaved"), ["*.pos_embed", "*.resid_post"]),
     "marian-batch-norm": Case(MARIAN | limpid(norm="batch"), FEW + ["*.norm?"]),
     "marian-no-residual": Case(MARIAN | limpid(residual=False), FEW + ["*.resid_mid*"], spread=2.0),
     "marian-no-scale": Case(MARIAN | limpid(scale_scores=False), ["*.scores", "*.pattern"]),
     "marian-not-causal": Case(MARIAN | limpid(causal=False), FEW),
     "marian-linear-no-bias": Case(MARIAN | limpid(activation="none", bias=False), FEW + ["*.ffn.*"]),
     "pegasus": Case(PEGASUS | {"encoder_layers": 2}, ["*embed", "*.final_norm", "encoder.1.*", "decoder.0.*"]),
-    "pegasus-learned": Case(PEGASUS | UNTIED | limpid(positions="learned", activation="tanh"), FEW + ["*.pos_embed"]),
+    "pegasus-learned": Case(PEGASUS | UNTIED | limpid(positions="learned", activation="tanh"), ["*.pos_embed", "*.ffn.post"]),
     "pegasus-rms-rotary-gated": Case(PEGASUS | limpid(norm="rms", positions="rotary", gated=True, activation="silu"),
                                      FEW + ["*.rot_?", "*.norm*", "*.ffn.gate"]),
     # ---- language models
@@ -84,9 +84,9 @@ CASES = {
                                  FEW + ["pos_embed", "*norm*"]),
     # ---- encoders
     "bert": Case(BERT | {"num_hidden_layers": 2}, ["*embed", "embed_norm", "blocks.1.*"]),
-    "bert-norm-before-rotary-no-bias": Case(BERT | UNTIED | {"hidden_act": "gelu_new"} |
-                                            limpid(norm_place="before", positions="rotary", bias=False),
-                                            FEW + ["embed_norm", "final_norm"]),
+    "bert-rotary-no-bias": Case(BERT | UNTIED | {"hidden_act": "gelu_new"} |
+                                limpid(norm_place="before", positions="rotary", bias=False),
+                                FEW + ["embed_norm", "final_norm"]),
     # ---- recurrent networks
     "gru": Case(GRU, ALL),
     "gru-every-step": Case(GRU | {"context": "every_step", "layers": 2}, STATES + ["context"]),
