@@ -17,10 +17,10 @@ struct TapLayout {
   const Sequences* rows = nullptr;  // the sequences that the rows (of pairs: the queries) belong to
   const Sequences* keys = nullptr;  // pairs only: the sequences looked at. The value is then one row of numbers: for
                                     // each sequence (heads, queries, keys), one sequence after another
-  int64_t heads = 1;                            // features are heads·size, or pairs are per head
+  int64_t heads = 1;                // features are heads·size, or pairs are per head
   const std::vector<int32_t>* order = nullptr;  // of recurrent models, whose taps fire once a step: rows->begin(i)
                                                 // belongs to sequence order[i] of the batch; null: to sequence i
-  int64_t step = 0;  // and the step, counted from 0
+  int64_t step = 0;                             // and the step, counted from 0
   bool other_kernel =
       false;  // this value is kept only because it is watched: a kernel that keeps it took the place of the
               // fast one, and results agree with an unwatched run within rounding instead of bit for bit
