@@ -61,7 +61,8 @@ CASES = {
     "marian-not-causal": Case(MARIAN | limpid(causal=False), FEW),
     "marian-linear-no-bias": Case(MARIAN | limpid(activation="none", bias=False), FEW + ["*.ffn.*"]),
     "pegasus": Case(PEGASUS | {"encoder_layers": 2}, ["*embed", "*.final_norm", "encoder.1.*", "decoder.0.*"]),
-    "pegasus-learned": Case(PEGASUS | UNTIED | limpid(positions="learned", activation="tanh"), ["*.pos_embed", "*.ffn.post"]),
+    "pegasus-learned": Case(PEGASUS | UNTIED | limpid(positions="learned", activation="tanh"),
+                            ["*.pos_embed", "*.ffn.post"]),
     "pegasus-rms-rotary-gated": Case(PEGASUS | limpid(norm="rms", positions="rotary", gated=True, activation="silu"),
                                      FEW + ["*.rot_?", "*.norm*", "*.ffn.gate"]),
     # ---- language models
