@@ -12,12 +12,11 @@ clear_status() { [[ ! $in_place ]] || printf '\r\033[K' >&2; }
 
 # lock NAME: waits until no other ./limpid or ./test in this tree holds the lock; holds it until this shell ends.
 lock() {
-  local file
   mkdir -p "$root/build"
-  exec {file}>"$root/build/.lock-$1"
-  flock -n "$file" && return
+  exec {lock_file}>"$root/build/.lock-$1"
+  flock -n "$lock_file" && return
   say "Waiting for another ./limpid or ./test in $root"
-  flock "$file"
+  flock "$lock_file"
 }
 
 # ---- packages
