@@ -3,7 +3,8 @@
 add_library(limpid_options INTERFACE)
 target_include_directories(limpid_options INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include/limpid>)
-target_link_libraries(limpid_options INTERFACE fmt::fmt nlohmann_json::nlohmann_json DNNL::dnnl PkgConfig::hwy OpenMP::OpenMP_CXX)
+target_link_libraries(limpid_options INTERFACE fmt::fmt nlohmann_json::nlohmann_json DNNL::dnnl PkgConfig::hwy
+  PkgConfig::sentencepiece PkgConfig::utf8proc ZLIB::ZLIB tomlplusplus::tomlplusplus OpenMP::OpenMP_CXX)
 target_compile_definitions(limpid_options INTERFACE $<$<BOOL:${LIMPID_F64}>:LIMPID_F64>)
 
 add_library(limpid_warnings INTERFACE)
@@ -27,7 +28,8 @@ function(limpid_folders)
     if(sources)
       add_library(${library} STATIC ${sources})
       target_link_libraries(${library} PUBLIC limpid_options ${before} PRIVATE $<BUILD_INTERFACE:limpid_warnings>)
-      target_compile_definitions(${library} PRIVATE LIMPID_VERSION="${PROJECT_VERSION}")
+      target_compile_definitions(${library} PRIVATE LIMPID_VERSION="${PROJECT_VERSION}"
+        LIMPID_RECIPES="${PROJECT_SOURCE_DIR}/recipes")
       list(PREPEND before ${library})
     endif()
     if(LIMPID_TESTS AND tests)

@@ -17,6 +17,10 @@ struct Command {
 int run_demo(int argc, char** argv);
 int run_verify(int argc, char** argv);
 int run_params(int argc, char** argv);
+int run_train(int argc, char** argv);
+int run_data(int argc, char** argv);
+int run_evaluate(int argc, char** argv);
+int run_translate(int argc, char** argv);
 int run_bench(int argc, char** argv);
 
 // A command's parser with what all commands have: --help with an example that works as printed, --threads.

@@ -16,8 +16,11 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"demo", "train a small Transformer in front of your eyes and see where it looks", run_demo},
+    {"train", "train a model on text files by a recipe", run_train},
     {"verify", "compare all numbers of a model with reference cases computed elsewhere", run_verify},
     {"params", "count a model's parameters by part", run_params},
+    {"translate", "translate text line by line with a trained model", run_translate},
+    {"evaluate", "score translations against references: BLEU, chrF, intervals, two systems compared", run_evaluate},
     {"bench", "measure speed and memory", run_bench},
 };
 

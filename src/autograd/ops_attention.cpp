@@ -29,8 +29,8 @@ std::vector<AttentionJob> make_jobs(const AttentionBatch& batch, const Tensor& q
     job.q = q.empty() ? ConstMatrix{nullptr, batch.queries.length(i), q_cols} : rows_of(q, batch.queries, i);
     job.z = rows_of(z, batch.queries, i);
     if (batch.cache) {
-      job.k = (*batch.cache)[i].keys.view();
-      job.v = (*batch.cache)[i].values.view();
+      job.k = (*batch.cache)[i].keys();
+      job.v = (*batch.cache)[i].values();
     } else {
       job.k = k.empty() ? ConstMatrix{nullptr, batch.keys.length(i), kv_cols} : rows_of(k, batch.keys, i);
       job.v = v.empty() ? ConstMatrix{nullptr, batch.keys.length(i), kv_cols} : rows_of(v, batch.keys, i);

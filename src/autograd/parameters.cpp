@@ -118,4 +118,17 @@ void Gradients::freeze(const std::function<bool(const Weight&)>& which) {
     if (which(weight)) frozen_[weight.index] = 1;
 }
 
+std::vector<Gradients::Stretch> Gradients::learned() const {
+  std::vector<Stretch> stretches;
+  bool open = false;  // the last stretch goes on
+  for (const Weight& weight : weights_) {
+    if (!weight.trainable) continue;
+    if (open) stretches.back().count = weight.offset - stretches.back().begin;  // with the gap before this weight
+    if (!frozen_[weight.index] && !open) stretches.push_back({weight.offset, 0});
+    open = !frozen_[weight.index];
+  }
+  if (open) stretches.back().count = size_ - stretches.back().begin;
+  return stretches;
+}
+
 }  // namespace limpid

@@ -62,6 +62,11 @@ class Gradients {
   double norm();                               // over all, as one vector
   bool frozen(const Weight& weight) const;     // no gradient is kept for it
   void freeze(const std::function<bool(const Weight&)>& which);
+  // The stretches of the buffer that are learned: all of it as one unless something is frozen.
+  struct Stretch {
+    int64_t begin, count;
+  };
+  std::vector<Stretch> learned() const;
 
  private:
   std::shared_ptr<real> data_;

@@ -1,21 +1,24 @@
 #include "layers/attention.h"
 
+#include <algorithm>
+
 namespace limpid {
 namespace {
 
 Sequences cached_keys(const std::vector<KeyValueCache::Entry>& entries) {
   std::vector<int64_t> lengths;
-  for (const auto& entry : entries) lengths.push_back(entry.keys.count());
+  for (const auto& entry : entries) lengths.push_back(entry.count());
   return Sequences(lengths);
 }
 
-void append(std::vector<KeyValueCache::Entry>& entries, const Tensor& k, const Tensor& v, const Sequences& sequences) {
+void check_count(const std::vector<KeyValueCache::Entry>& entries, const Sequences& sequences) {
   check(static_cast<int64_t>(entries.size()) == sequences.count(), "[attention] a cache for {} sequences meets {}",
         entries.size(), sequences.count());
-  for (int64_t i = 0; i < sequences.count(); ++i) {
-    entries[i].keys.append(k.values().rows_from(sequences.begin(i), sequences.length(i)));
-    entries[i].values.append(v.values().rows_from(sequences.begin(i), sequences.length(i)));
-  }
+}
+
+void append(KeyValueCache::Entry& entry, const Tensor& k, const Tensor& v, const Sequences& sequences, int64_t i) {
+  entry.append(k.values().rows_from(sequences.begin(i), sequences.length(i)),
+               v.values().rows_from(sequences.begin(i), sequences.length(i)));
 }
 
 }  // namespace
@@ -51,7 +54,8 @@ Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream) const
   }
   if (!run.cache()) return attend(run, q, k, v, {shape, tokens, tokens});
   auto& entries = run.cache()->layer(options_.cache_layer);
-  append(entries, k, v, tokens);
+  check_count(entries, tokens);
+  for (int64_t i = 0; i < tokens.count(); ++i) append(entries[i], k, v, tokens, i);
   return attend(run, q, k, v, {shape, tokens, cached_keys(entries), &entries});
 }
 
@@ -71,9 +75,12 @@ Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream, const
     return attend(run, q, k, v, {shape, stream.sequences, memory_sequences});
   }
   auto& entries = run.cache()->layer(options_.cache_layer);
-  if (!memory.empty() && entries.front().keys.count() == 0) {
-    project_memory();
-    append(entries, k, v, memory_sequences);
+  if (!memory.empty()) {
+    check_count(entries, memory_sequences);
+    auto is_new = [](const KeyValueCache::Entry& entry) { return entry.count() == 0; };
+    if (std::any_of(entries.begin(), entries.end(), is_new)) project_memory();
+    for (int64_t i = 0; i < memory_sequences.count(); ++i)
+      if (is_new(entries[i])) append(entries[i], k, v, memory_sequences, i);
   }
   return attend(run, q, k, v, {shape, stream.sequences, cached_keys(entries), &entries});
 }

@@ -31,8 +31,9 @@ class Attention {
 
   // Self-attention: x looks at itself. Where the run has a cache, also at what it holds, and x is added to it.
   Tensor forward(Run& run, const Tensor& x, const Stream& stream) const;
-  // Cross-attention: x looks at the memory, an encoder's output. Where the run has a cache, the memory's keys and
-  // values are computed once and kept; the memory may be empty from then on.
+  // Cross-attention: x looks at the memory, an encoder's output. Where the run has a cache, the keys and values of the
+  // sequences that have none there yet are computed and kept; from then on the memory of a sequence may have length 0,
+  // and where no sequence is new it may be empty.
   Tensor forward(Run& run, const Tensor& x, const Stream& stream, const Tensor& memory,
                  const Sequences& memory_sequences) const;
   void visit(const WeightVisitor& visitor);

@@ -7,7 +7,8 @@ namespace limpid {
 Optimizer::Optimizer(const Parameters& parameters, const OptimizerOptions& options)
     : options_(options),
       m_(make_flat_buffer(parameters.trainable_size())),
-      v_(make_flat_buffer(parameters.trainable_size())) {}
+      v_(make_flat_buffer(parameters.trainable_size())),
+      size_(parameters.trainable_size()) {}
 
 double Optimizer::step(Parameters& parameters, Gradients& gradients, double learning_rate) {
   gradients.finish();
@@ -23,7 +24,8 @@ double Optimizer::step(Parameters& parameters, Gradients& gradients, double lear
     norm = gradients.norm();
     if (norm > options_.clip_norm) adam.gradient_scale = options_.clip_norm / norm;
   }
-  kernels::adam(adam, parameters.trainable_size(), gradients.data(), parameters.data(), m_.get(), v_.get());
+  for (const auto& [begin, count] : gradients.learned())
+    kernels::adam(adam, count, gradients.data() + begin, parameters.data() + begin, m_.get() + begin, v_.get() + begin);
   return norm;
 }
 

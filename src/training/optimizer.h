@@ -1,6 +1,8 @@
 #pragma once
 // Optimizer: Adam and AdamW over the flat buffers of Parameters and Gradients.
 
+#include <span>
+
 #include "autograd/parameters.h"
 #include "autograd/tape.h"
 #include "kernels/adam.h"
@@ -25,9 +27,15 @@ class Optimizer {
 
   int64_t steps() const { return steps_; }
 
+  // What a checkpoint keeps beside the steps: the running means, in the layout of the trainable parameters.
+  std::span<real> means() { return {m_.get(), static_cast<size_t>(size_)}; }
+  std::span<real> squares() { return {v_.get(), static_cast<size_t>(size_)}; }
+  void set_steps(int64_t steps) { steps_ = steps; }
+
  private:
   OptimizerOptions options_;
   std::shared_ptr<real> m_, v_;  // running means of gradients and of their squares
+  int64_t size_ = 0;             // numbers in each
   int64_t steps_ = 0;
 };
 

@@ -1,0 +1,44 @@
+// limpid evaluate: how good translations are.
+
+#include "app/command.h"
+#include "app/evaluate_texts.h"
+
+namespace limpid {
+
+int run_evaluate(int argc, char** argv) {
+  CommandLine line("evaluate",
+                   "Scores translations against references: BLEU, chrF and chrF++ as sacreBLEU prints them.",
+                   "limpid evaluate --hypothesis hyp.txt --reference ref.txt");
+  EvaluateTextsOptions options;
+  ScoreOptions& scores = options.scores;
+  std::vector<std::string> tokenizers = {"13a"};
+  line.add_option("--hypothesis", options.hypothesis, "the translations, one sentence a line; plain or gzip")
+      ->required();
+  line.add_option("--reference", options.references, "what they are compared with; more than one may be given")
+      ->required();
+  line.add_option("--system-b", options.system_b, "another system's translations, to compare with the first");
+  line.add_option("--metrics", scores.metrics, "of bleu, chrf, chrf++, with commas between them")
+      ->capture_default_str()
+      ->delimiter(',')
+      ->check(CLI::IsMember(kMetricNames));
+  line.add_option("--tokenize", tokenizers, "BLEU's words: 13a, intl, char or none; several give several scores")
+      ->capture_default_str()
+      ->delimiter(',')
+      ->check(CLI::IsMember({"13a", "intl", "char", "none"}));
+  line.add_flag("--lowercase", scores.lowercase, "upper and lower case are the same");
+  line.add_flag("--confidence", scores.confidence, "with intervals by bootstrap resampling");
+  line.add_option("--draws", scores.draws,
+                  "draws of the bootstrap; a comparison's randomisation makes ten times as many")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  line.add_option("--seed", scores.seed, "of the draws")->capture_default_str();
+  line.add_option("--digits", scores.digits, "digits after the point")->capture_default_str()->check(CLI::Range(0, 17));
+  line.add_flag("--json", scores.json, "for machines, with all digits");
+  if (const auto code = line.read(argc, argv)) return *code;
+
+  scores.tokenizers.clear();
+  for (const std::string& name : tokenizers) scores.tokenizers.push_back(find_bleu_tokenizer(name).value());
+  return evaluate_texts(options);
+}
+
+}  // namespace limpid

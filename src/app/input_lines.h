@@ -1,0 +1,33 @@
+#pragma once
+// InputLines: the lines of the standard input or of files, one after another, for commands that answer line by line.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "text/line_reader.h"
+
+namespace limpid {
+
+class InputLines {
+ public:
+  explicit InputLines(std::vector<std::string> files);  // none: the standard input; "-" stands for it too
+
+  std::optional<std::string> next();  // waits for a line; nothing at the end
+  // At least one line, and those that can be had without waiting, at most `count`: somebody who types a line is
+  // answered at once, and a file is read in large parts. Nothing at the end.
+  std::vector<std::string> next_lines(size_t count);
+
+ private:
+  bool ready() const;
+  std::optional<std::string> next_typed();
+
+  std::vector<std::string> files_;
+  size_t next_file_ = 0;
+  std::optional<LineReader> reader_;
+  bool standard_input_ = false;  // the file being read
+  std::string buffer_;           // what was read from the standard input and not given yet
+  bool ended_ = false;
+};
+
+}  // namespace limpid

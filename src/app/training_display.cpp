@@ -1,0 +1,140 @@
+#include "app/training_display.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+namespace limpid {
+namespace {
+
+constexpr auto kRedraw = std::chrono::milliseconds(100);
+constexpr auto kPlainLine = std::chrono::seconds(30);
+
+std::string bar(double done) {
+  constexpr int kWidth = 20;
+  std::string text;
+  for (int i = 0; i < kWidth; ++i) text += i < static_cast<int>(done * kWidth) ? "█" : "░";
+  return text;
+}
+
+std::string side_line(const char* name, const CorpusReport& report) {
+  std::string text = fmt::format("  {:11} {} lines", name, report.lines);
+  if (report.tokens[1] > 0) text += fmt::format(", {} + {} tokens", report.tokens[0], report.tokens[1]);
+  else text += fmt::format(", {} tokens", report.tokens[0]);
+  if (report.longest > 0) text += fmt::format(", longest {}", report.longest);
+  if (report.duplicates > 0) text += fmt::format(", {} repeated", report.duplicates);
+  if (report.unknown > 0) text += fmt::format(", {} unknown tokens", report.unknown);
+  for (const auto& [reason, count] : report.dropped)
+    text += fmt::format("\n              {} dropped: {} (first: line {})", count, reason, report.first_dropped.at(reason));
+  return text + '\n';
+}
+
+// How long the examples are, one character for each eight tokens.
+std::string lengths_line(const CorpusReport& report) {
+  constexpr const char* kLevels[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  int64_t most = 0;
+  for (int64_t count : report.lengths) most = std::max(most, count);
+  if (most == 0) return "";
+  std::string picture;
+  for (int64_t count : report.lengths)
+    picture += kLevels[count == 0 ? 0 : 1 + 7 * count / most];
+  return fmt::format("  {:11} {} tokens 1 … 128 and more\n", "lengths", picture);
+}
+
+}  // namespace
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
+                      : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string describe(const ValidationReport& report) {
+  std::string text = fmt::format("loss {:.4f} (perplexity {:.2f})", report.loss, std::exp(report.loss));
+  if (report.bleu) text += fmt::format(", BLEU {:.2f}", *report.bleu);
+  if (report.chrf) text += fmt::format(", chrF {:.2f}", *report.chrf);
+  if (report.exact) text += fmt::format(", exact {:.1f} %", *report.exact);
+  return text;
+}
+
+TrainingDisplay::TrainingDisplay(Detail detail) : quiet_(detail == Detail::quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+TrainingDisplay::~TrainingDisplay() { clear(); }
+
+void TrainingDisplay::clear() {
+  if (on_screen_) fmt::print(stderr, "\r\033[K");
+  on_screen_ = false;
+}
+
+bool TrainingDisplay::draws_now() {
+  const auto now = std::chrono::steady_clock::now();
+  if (quiet_ || now - drawn_ < (terminal_ ? std::chrono::steady_clock::duration(kRedraw) : kPlainLine)) return false;
+  drawn_ = now;
+  return true;
+}
+
+void TrainingDisplay::preparing(const std::string& what, double done) {
+  if (quiet_) return;
+  if (terminal_) {
+    if (!draws_now() && what == preparing_) return;
+    fmt::print(stderr, "\r\033[K{} {:3.0f} %  {}", bar(done), 100 * done, what);
+    std::fflush(stderr);
+    on_screen_ = true;
+  } else if (what != preparing_) {
+    fmt::print(stderr, "{}\n", what);
+  }
+  preparing_ = what;
+}
+
+void TrainingDisplay::starting(const Dataset& dataset, const Config& config, int64_t parameters, int64_t resumed_step) {
+  clear();
+  if (quiet_) return;
+  fmt::print(stderr, "{}{}{}", side_line("training", dataset.train_report), lengths_line(dataset.train_report),
+             side_line("validation", dataset.valid_report));
+  if (dataset.overlap > 0)
+    fmt::print(stderr, "  warning     {} validation examples stand in the training text too (first: line {})\n", dataset.overlap,
+               dataset.overlap_line);
+  fmt::print(stderr, "  vocabulary  {} tokens\n  model       {}, {} parameters\n", dataset.tokenizers.source->size(),
+             config.model_type, parameters);
+  if (config.only_limpid) fmt::print(stderr, "              only Limpid opens it: it has what no other program knows\n");
+  if (resumed_step > 0) fmt::print(stderr, "  going on    from step {}\n", resumed_step);
+}
+
+void TrainingDisplay::step(const StepReport& report) {
+  if (report.step != report.steps && !draws_now()) return;
+  if (quiet_) return;
+  const double share = report.steps > 0 ? static_cast<double>(report.step) / static_cast<double>(report.steps)
+                       : report.seconds_left > 0 ? report.seconds / (report.seconds + report.seconds_left) : 0;
+  const std::string figures =
+      fmt::format("step {}{}  epoch {}  loss {:.4f}  {:.0f} tokens/s  {}", report.step,
+                  report.steps > 0 ? fmt::format("/{}", report.steps) : "", report.epoch + 1, report.loss, report.tokens_per_second,
+                  report.seconds_left > 0 ? clock_text(report.seconds_left) + " left" : "");
+  if (terminal_) {
+    fmt::print(stderr, "\r\033[K{} {:3.0f} %  {}", bar(share), 100 * share, figures);
+    std::fflush(stderr);
+    on_screen_ = true;
+  } else {
+    fmt::print(stderr, "{}\n", figures);
+  }
+}
+
+void TrainingDisplay::validation(const ValidationReport& report) {
+  clear();
+  if (quiet_) return;
+  fmt::print(stderr, "step {}, epoch {}: {}{}\n", report.step, report.epoch, describe(report), report.best ? "  best so far" : "");
+  for (const ShownTranslation& shown : report.shown) {
+    fmt::print(stderr, "    {}\n", shown.source);
+    if (shown.written == shown.reference) fmt::print(stderr, "    = {}\n", shown.written);
+    else fmt::print(stderr, "    > {}\n      {}\n", shown.written, shown.reference);
+  }
+}
+
+void TrainingDisplay::note(const std::string& text) {
+  clear();
+  fmt::print(stderr, "{}\n", text);
+}
+
+}  // namespace limpid

@@ -1,0 +1,64 @@
+#include "base/interrupt.h"
+
+#include <time.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+namespace limpid {
+namespace {
+
+constexpr int64_t kSameWish = 250'000'000;  // nanoseconds
+
+std::atomic<int> received = 0;                             // the first signal
+std::atomic<int64_t> received_at = 0;                      // nanoseconds
+static_assert(std::atomic<int64_t>::is_always_lock_free);  // a handler may touch nothing else
+
+int64_t now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+void on_signal(int signal) {
+  const int error = errno;
+  int none = 0;
+  if (received.compare_exchange_strong(none, signal)) {
+    received_at = now();
+  } else if (signal == SIGINT && received_at != 0 && now() - received_at > kSameWish) {
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    ::sigaction(SIGINT, &usual, nullptr);
+    ::raise(SIGINT);  // takes effect when this handler returns
+  }
+  errno = error;
+}
+
+void install(int signal, struct sigaction& old) {
+  struct sigaction handler {};
+  handler.sa_handler = on_signal;
+  handler.sa_flags = SA_RESTART;  // a write that is under way goes on
+  ::sigaction(signal, nullptr, &old);
+  if ((old.sa_flags & SA_SIGINFO) != 0 || old.sa_handler != SIG_IGN) ::sigaction(signal, &handler, nullptr);
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard() {
+  received = 0;
+  received_at = 0;
+  install(SIGINT, old_interrupt_);
+  install(SIGTERM, old_terminate_);
+}
+
+InterruptGuard::~InterruptGuard() {
+  ::sigaction(SIGINT, &old_interrupt_, nullptr);
+  ::sigaction(SIGTERM, &old_terminate_, nullptr);
+}
+
+bool interrupted() { return received.load(std::memory_order_relaxed) != 0; }
+
+int interrupt_signal() { return received; }
+
+}  // namespace limpid

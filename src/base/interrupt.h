@@ -1,0 +1,28 @@
+#pragma once
+// Ctrl-C and SIGTERM as a wish that a long task asks for between two steps, so that it can save and leave in order.
+
+#include <csignal>
+
+namespace limpid {
+
+// While one lives, SIGINT and SIGTERM only set a flag; a second Ctrl-C ends the process at once, as it always did.
+// (A repetition within a quarter of a second is the same wish: shells, `timeout` and npm send a signal to a process
+// and to its group.) A signal that was ignored before, as under nohup, stays ignored. The end restores what was
+// before. One at a time.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  ~InterruptGuard();
+
+ private:
+  struct sigaction old_interrupt_ = {}, old_terminate_ = {};
+};
+
+// Whether a signal has come since the guard was made. Cheap: ask as often as you like.
+bool interrupted();
+// Which: SIGINT, SIGTERM, or 0 for none. An exit code by convention is 128 plus this.
+int interrupt_signal();
+
+}  // namespace limpid

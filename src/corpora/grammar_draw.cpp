@@ -1,0 +1,508 @@
+// Draws sentences: which construction, which words, and what goes with what.
+
+#include "corpora/grammar_sentence.h"
+
+namespace limpid::grammar {
+namespace {
+
+class Drawer {
+ public:
+  Drawer(Random& random, Sentence& sentence) : random_(random), s_(sentence), w_(words()) {}
+
+  void draw() {
+    const int64_t choice = random_.below(100);
+    if (choice < 52)
+      action();
+    else if (choice < 60)
+      give();
+    else if (choice < 70)
+      is_adjective();
+    else if (choice < 77)
+      is_noun();
+    else if (choice < 82)
+      compare();
+    else if (choice < 87)
+      is_at();
+    else if (choice < 92)
+      there_is();
+    else
+      joined();
+  }
+
+ private:
+  bool chance(int percent) { return random_.below(100) < percent; }
+  template <class T>
+  const T& any(const std::vector<T>& list) {
+    return list[random_.below(static_cast<int64_t>(list.size()))];
+  }
+
+  // --- Noun phrases ---
+
+  Determiner determiner_singular() {
+    const int64_t choice = random_.below(100);
+    return choice < 42   ? Determiner::kThe
+           : choice < 64 ? Determiner::kA
+           : choice < 71 ? Determiner::kThis
+           : choice < 78 ? Determiner::kThat
+           : choice < 87 ? Determiner::kMy
+           : choice < 92 ? Determiner::kOur
+                         : Determiner::kOwner;
+  }
+
+  void determine_plural(NounPhrase& np, bool bare) {
+    np.plural = true;
+    const int64_t choice = random_.below(100);
+    np.determiner = choice < 45   ? Determiner::kThe
+                    : choice < 70 ? (bare ? Determiner::kNone : Determiner::kThe)
+                    : choice < 78 ? Determiner::kThis
+                    : choice < 86 ? Determiner::kThat
+                    : choice < 93 ? Determiner::kMy
+                                  : Determiner::kOur;
+  }
+
+  void determine_number(NounPhrase& np) {
+    np.number = static_cast<int>(random_.below(static_cast<int64_t>(w_.numbers.size())));
+    np.plural = np.number > 0;
+    const int64_t choice = random_.below(100);
+    // "the one book" and "these one" are no English.
+    np.determiner = !np.plural || choice < 60 ? Determiner::kNone : choice < 90 ? Determiner::kThe : Determiner::kMy;
+  }
+
+  void determine_mass(NounPhrase& np, bool countable_drink) {
+    if (np.noun->is(kTransit)) {
+      np.determiner = Determiner::kThe;  // the subway
+    } else if (np.noun->is(kDrink) && countable_drink && chance(30)) {
+      np.cups = true;
+      np.number = static_cast<int>(random_.below(6));
+      np.plural = np.number > 0;
+    } else if (np.noun->is(kFood | kDrink) && chance(30)) {
+      np.determiner = chance(75) ? Determiner::kThe : Determiner::kThis;
+    }
+  }
+
+  void determine(NounPhrase& np, bool object, bool countable_drink = false) {
+    if (np.noun->is(kName | kPronoun)) {
+      np.plural = np.noun->plural_only;
+      return;
+    }
+    if (np.noun->is(kMass)) return determine_mass(np, countable_drink);
+    const int64_t choice = random_.below(100);
+    if (choice < 15)
+      determine_number(np);
+    else if (choice < 35)
+      determine_plural(np, object);
+    else
+      np.determiner = determiner_singular();
+    if (np.determiner == Determiner::kOwner) np.owner = any(w_.names);
+  }
+
+  void describe(NounPhrase& np, int percent) {
+    if (np.noun->adjectives.empty() || np.noun->is(kStudy) || !chance(percent)) return;
+    np.adjective = any(np.noun->adjectives);
+    const bool single = np.determiner == Determiner::kThe && !np.plural && np.number < 0 && !np.noun->is(kMass);
+    np.superlative = single && !np.adjective->superlative.empty() && chance(25);
+  }
+
+  NounPhrase subject_of(const Verb& verb) {
+    const bool person = (verb.subjects & kPerson) != 0;
+    if (person && chance(22)) return {.noun = any(w_.names)};
+    if (person && chance(22)) return pronoun();
+    return common(verb.subject_nouns, false, 24);
+  }
+
+  NounPhrase pronoun() {
+    NounPhrase np{.noun = any(w_.pronouns)};
+    np.plural = np.noun->plural_only;
+    return np;
+  }
+
+  NounPhrase common(const std::vector<const Noun*>& nouns, bool object, int percent) {
+    NounPhrase np{.noun = any(nouns)};
+    determine(np, object);
+    describe(np, percent);
+    return np;
+  }
+
+  // Any object of the verb but the subject itself; no "me" for "I".
+  NounPhrase object_of(const Verb& verb, const NounPhrase& subject, int percent = 28) {
+    NounPhrase np{.noun = any(verb.object_nouns)};
+    const auto clashes = [&] {
+      return np.noun == subject.noun ||
+             (np.noun->is(kPronoun) && subject.noun != nullptr && subject.noun->is(kPronoun));
+    };
+    while (clashes()) np.noun = any(verb.object_nouns);
+    determine(np, true, verb.base == "drink" || verb.base == "buy" || verb.base == "need");
+    describe(np, percent);
+    return np;
+  }
+
+  NounPhrase place() {
+    if (chance(15)) return {.noun = any(w_.cities)};
+    NounPhrase np{.noun = any(w_.places), .determiner = Determiner::kThe};
+    if (chance(20)) np.determiner = chance(50) ? Determiner::kThis : Determiner::kThat;
+    describe(np, 10);
+    return np;
+  }
+
+  NounPhrase short_person() {
+    if (chance(35)) return {.noun = any(w_.names)};
+    return {.noun = any(w_.persons), .determiner = chance(60) ? Determiner::kThe : Determiner::kMy};
+  }
+
+  // "… and the teacher": both definite, or both without article.
+  void add_also(NounPhrase& np, const std::vector<const Noun*>& nouns) {
+    const Noun* other = any(nouns);
+    const bool plain = !np.relative && !np.adjective && np.number < 0 && !np.plural && !np.cups;
+    const bool fits =
+        np.determiner == Determiner::kThe || (np.noun->is(kMass | kName) && np.determiner == Determiner::kNone);
+    if (!plain || !fits || np.noun->is(kPronoun) || other == np.noun || other->is(kPronoun)) return;
+    s_.also = {.noun = other};
+    if (!other->is(kMass | kName) || other->is(kTransit)) s_.also.determiner = Determiner::kThe;
+    np.also = &s_.also;
+  }
+
+  // --- Relative clauses: at most one in a sentence ---
+
+  bool add_relative(NounPhrase& np) {
+    if (np.noun->is(kName | kPronoun | kMass) || np.also || np.superlative || s_.joint != Joint::kNone) return false;
+    if (np.determiner == Determiner::kOwner || np.determiner == Determiner::kThat) return false;
+    Clause& c = s_.relative;
+    const bool living = np.noun->is(kPerson | kAnimal);
+    if (living && chance(70)) {
+      relative_subject(c, np);
+    } else if (!np.noun->object_of.empty() && (living || chance(80))) {
+      relative_object(c, np);
+    } else if (!living && !np.noun->is(kSurface | kPlace | kStudy | kSong | kShow | kHolder)) {
+      c.kind = ClauseKind::kIsAt;
+      c.gap = Gap::kSubject;
+      on_furniture(c);
+      c.tense = chance(70) ? Tense::kPresent : Tense::kPast;
+    } else {
+      return false;
+    }
+    np.relative = &c;
+    return true;
+  }
+
+  void relative_subject(Clause& c, const NounPhrase& head) {
+    c.gap = Gap::kSubject;
+    do {
+      const int64_t choice = random_.below(10);
+      c.verb = choice < 7 ? any(w_.transitive) : choice < 9 ? any(w_.intransitive) : any(w_.live);
+    } while (!head.noun->is(c.verb->subjects));
+    inflect_relative(c, head.many());
+    if (c.verb->frame == Frame::kTransitive) c.object = object_of(*c.verb, head, 8);
+    if (c.object.noun != nullptr && c.object.noun->is(kPronoun)) c.object = {.noun = any(w_.names)};
+    if (c.verb->frame == Frame::kLive || (c.verb->frame == Frame::kIntransitive && chance(40))) c.place = place();
+  }
+
+  void relative_object(Clause& c, const NounPhrase& head) {
+    c.gap = Gap::kObject;
+    c.verb = any(head.noun->object_of);
+    do c.subject = chance(25) ? pronoun() : short_person();
+    while (c.subject.noun == head.noun);
+    inflect_relative(c, c.subject.many());
+  }
+
+  void inflect_relative(Clause& c, bool many) {
+    const int64_t choice = random_.below(100);
+    c.tense = choice < 40 ? Tense::kPresent : choice < 85 ? Tense::kPast : Tense::kFuture;
+    c.negative = chance(15);
+    settle(c, many);
+  }
+
+  // "They read" is written for the past only.
+  void settle(Clause& c, bool many_or_first) {
+    const bool bare = c.tense == Tense::kPresent && c.mode == Mode::kPlain && !c.negative && many_or_first;
+    if (bare && c.verb->ambiguous_present()) c.tense = Tense::kPast;
+  }
+
+  // --- Clauses ---
+
+  void inflect(Clause& c) {
+    const int64_t choice = random_.below(100);
+    c.tense = choice < 32 ? Tense::kPresent : choice < 78 ? Tense::kPast : Tense::kFuture;
+    c.negative = chance(18);
+    if (c.verb->stative || !chance(26)) return;
+    const int64_t mode = random_.below(10);
+    c.mode = mode < 3 ? Mode::kProgressive : mode < 6 ? Mode::kCan : mode < 9 ? Mode::kWant : Mode::kMust;
+    if (c.mode == Mode::kCan || c.mode == Mode::kMust || c.tense == Tense::kFuture) c.tense = Tense::kPresent;
+    if (c.mode == Mode::kMust) c.negative = false;
+  }
+
+  void add_time(Clause& c, bool end_is_free) {
+    if (c.mode != Mode::kPlain || !chance(30)) return;
+    if (end_is_free && chance(15)) {
+      c.hour = static_cast<int>(random_.below(12));
+      return;
+    }
+    const unsigned bit = 1u << static_cast<unsigned>(c.tense);
+    do c.time = &any(w_.times);
+    while ((c.time->tenses & bit) == 0);
+    c.time_first = !end_is_free || chance(30);
+  }
+
+  // What stands after the object; not after a relative clause, where it would belong to that.
+  void add_circumstances(Clause& c) {
+    const bool place_free = c.verb->frame == Frame::kTransitive || c.verb->frame == Frame::kIntransitive;
+    const bool about_place = c.object && c.object.noun->is(kPlace);
+    if (!c.verb->stative) {
+      if (place_free && !about_place && chance(28)) c.place = place();
+      if (chance(10)) c.manner = &any(w_.manners);
+      if (!c.manner && (c.verb->subjects & kPerson) && !c.subject.noun->is(kAnimal) && chance(8)) add_companion(c);
+      if (!c.companion && !c.verb->instruments.empty() && chance(40)) c.instrument = any(c.verb->instruments);
+    }
+    if (c.verb->frame == Frame::kTo && !c.subject.noun->is(kAnimal) && chance(40)) c.vehicle = any(w_.vehicles);
+  }
+
+  void add_companion(Clause& c) {
+    const NounPhrase friend_np = short_person();
+    if (friend_np.noun != c.subject.noun && friend_np.noun != c.object.noun) c.companion = friend_np;
+  }
+
+  void action() {
+    Clause& c = s_.main;
+    const int64_t choice = random_.below(100);
+    c.verb = choice < 72   ? any(w_.transitive)
+             : choice < 85 ? any(w_.intransitive)
+             : choice < 94 ? any(w_.motion)
+                           : any(w_.live);
+    c.subject = subject_of(*c.verb);
+    inflect(c);
+    if (c.verb->frame == Frame::kTransitive) c.object = object_of(*c.verb, c.subject);
+    if (c.verb->frame != Frame::kTransitive && c.verb->frame != Frame::kIntransitive) c.place = place();
+    const bool on_subject = chance(20) && add_relative(c.subject);
+    const bool on_object = !on_subject && c.object && chance(16) && add_relative(c.object);
+    if (!on_subject && !on_object) {
+      if (c.object && chance(10)) add_also(c.object, c.verb->object_nouns);
+      if (!c.object.also && (c.verb->subjects & kPerson) && !c.subject.noun->is(kAnimal) && chance(10))
+        add_also(c.subject, chance(50) ? w_.names : w_.persons);
+    }
+    finish_action(c, !on_object);
+  }
+
+  void finish_action(Clause& c, bool end_is_free) {
+    if (end_is_free) add_circumstances(c);
+    const bool steady = c.mode == Mode::kPlain && !c.negative && c.tense != Tense::kFuture;
+    if (steady && !c.verb->stative && chance(10))
+      c.frequency = &any(w_.frequencies);
+    else
+      add_time(c, end_is_free);
+    settle(c, c.subject.many() || c.subject.noun->first_person);
+    if (chance(26)) ask(c, end_is_free);
+  }
+
+  // Turns the statement into a question where one makes sense.
+  void ask(Clause& c, bool end_is_free) {
+    if (c.negative || c.subject.noun->first_person) return;
+    c.time_first = false;
+    if (!end_is_free) c.time = nullptr;
+    const bool who_did = c.subject.noun->is(kPerson) && !c.subject.relative && !c.subject.also;
+    const int64_t choice = random_.below(100);
+    if (choice < 34) {
+      s_.question = Question::kYesNo;
+    } else if (choice < 48) {
+      if (!who_did) return;
+      s_.question = Question::kSubject;
+      c.subject.plural = false;  // who reads
+    } else if (choice < 64) {
+      const bool clear = c.object && c.verb->asks_object && !c.object.relative && !c.object.also;
+      if (!clear || c.instrument) return;
+      s_.question = Question::kObject;
+    } else if (choice < 74) {
+      const bool clear = c.verb->frame == Frame::kTransitive || c.verb->frame == Frame::kIntransitive ||
+                         ((c.verb->frame == Frame::kTo || c.verb->frame == Frame::kLive) && c.verb->asks_object);
+      if (!clear || (c.object && c.object.noun->is(kPlace)) || c.verb->stative) return;
+      s_.question = Question::kWhere;
+      c.place = {};
+    } else if (choice < 82) {
+      if (c.mode != Mode::kPlain || c.frequency) return;
+      s_.question = Question::kWhen;
+      c.time = nullptr;
+      c.hour = -1;
+    } else if (choice < 88) {
+      s_.question = Question::kWhy;
+    } else {
+      how_many(c);
+    }
+  }
+
+  void how_many(Clause& c) {
+    if (!c.object || c.object.noun->is(kMass | kName | kPronoun) || c.object.relative || c.object.also) return;
+    const Particle particle = c.verb->object_particle;
+    if (particle == Particle::kObject || particle == Particle::kSubject) s_.question = Question::kHowMany;
+  }
+
+  void give() {
+    Clause& c = s_.main;
+    c.verb = any(w_.give);
+    c.subject = subject_of(*c.verb);
+    inflect(c);
+    c.object = object_of(*c.verb, c.subject, 20);
+    do c.recipient = chance(20) ? pronoun() : short_person();
+    while (c.recipient.noun == c.subject.noun || (c.recipient.noun->is(kPronoun) && c.subject.noun->is(kPronoun)));
+    c.recipient_first = chance(40);
+    const bool related = chance(12) && add_relative(c.subject);
+    if (!related) add_time(c, true);
+    settle(c, c.subject.many() || c.subject.noun->first_person);
+    if (!c.negative && !c.subject.noun->first_person && chance(20)) {
+      s_.question = chance(70) ? Question::kYesNo : Question::kWhy;
+      c.time_first = false;
+    }
+  }
+
+  void inflect_be(Clause& c) {
+    c.tense = chance(62) ? Tense::kPresent : Tense::kPast;
+    c.negative = chance(25);
+  }
+
+  void ask_be(Clause& c) {
+    if (!c.negative && !c.subject.noun->first_person && chance(22)) s_.question = Question::kYesNo;
+  }
+
+  // A subject with something to say about it: a common noun that has predicates.
+  NounPhrase described_subject(bool comparable) {
+    NounPhrase np;
+    do np.noun = &any(w_.nouns);
+    while ((comparable ? np.noun->comparatives : np.noun->predicates).empty());
+    do np.determiner = Determiner::kNone, np.plural = false, np.number = -1, np.cups = false, determine(np, false);
+    while (!np.definite() && !np.noun->is(kStudy));
+    return np;
+  }
+
+  void is_adjective() {
+    Clause& c = s_.main;
+    c.kind = ClauseKind::kIsAdjective;
+    c.subject = described_subject(false);
+    c.adjective = any(c.subject.noun->predicates);
+    if (c.subject.noun->is(kPerson) && chance(30))
+      c.subject = chance(50) ? pronoun() : NounPhrase{.noun = any(w_.names)};
+    inflect_be(c);
+    if (chance(10)) c.tense = Tense::kFuture;
+    c.very = !c.negative && chance(25);
+    if (!c.subject.noun->is(kStudy) && chance(35)) add_relative(c.subject);
+    ask_be(c);
+  }
+
+  void compare() {
+    Clause& c = s_.main;
+    c.kind = ClauseKind::kCompare;
+    c.subject = described_subject(true);
+    c.adjective = any(c.subject.noun->comparatives);
+    do c.object = described_subject(true);
+    while (c.object.noun == c.subject.noun || !c.object.noun->is(c.adjective->kinds) || alike(c) == false);
+    if (c.subject.noun->is(kPerson) && chance(40)) c.subject = {.noun = any(w_.names)};
+    c.tense = chance(70) ? Tense::kPresent : Tense::kPast;
+    ask_be(c);
+  }
+
+  // Persons are compared with persons, animals with animals, things with things.
+  static bool alike(const Clause& c) {
+    constexpr Kinds kGroups[] = {
+        kPerson, kAnimal, kPlace, kFood, kDrink, kText | kShow | kStudy | kSong, kCar | kCycle | kTransit};
+    for (Kinds group : kGroups)
+      if (c.subject.noun->is(group) != c.object.noun->is(group)) return false;
+    return true;
+  }
+
+  void is_noun() {
+    Clause& c = s_.main;
+    c.kind = ClauseKind::kIsNoun;
+    c.subject = chance(45) ? NounPhrase{.noun = any(w_.names)} : chance(35) ? pronoun() : common(w_.persons, false, 20);
+    while (c.subject.many() || !c.subject.definite())
+      c.subject = chance(50) ? pronoun() : common(w_.persons, false, 20);
+    do c.object = common(w_.persons, true, 30);
+    while (c.object.plural || c.object.number >= 0 || c.object.noun == c.subject.noun || c.object.superlative);
+    inflect_be(c);
+    if (c.subject.noun->is(kName | kPronoun) && chance(30)) add_relative(c.object);
+    ask_be(c);
+  }
+
+  void on_furniture(Clause& c) {
+    c.place.determiner = chance(75) ? Determiner::kThe : chance(50) ? Determiner::kThis : Determiner::kMy;
+    if (chance(70)) {
+      c.place.noun = any(w_.surfaces);
+      c.relation = &any(w_.relations);
+    } else {
+      c.place.noun = any(w_.holders);
+    }
+    describe(c.place, 15);
+  }
+
+  void where_it_is(Clause& c, const NounPhrase& np) {
+    if (np.noun->is(kPerson) || chance(np.noun->is(kAnimal) ? 60 : 20))
+      c.place = place();
+    else
+      on_furniture(c);
+    while (c.place.noun == np.noun) on_furniture(c);
+  }
+
+  void is_at() {
+    Clause& c = s_.main;
+    c.kind = ClauseKind::kIsAt;
+    do c.subject = common(chance(50) ? w_.kept : w_.findable, false, 20);
+    while (!c.subject.definite());
+    where_it_is(c, c.subject);
+    inflect_be(c);
+    if (chance(10)) c.tense = Tense::kFuture;
+    ask_be(c);
+    if (s_.question == Question::kYesNo && chance(40)) {
+      s_.question = Question::kWhere;
+      c.place = {};
+      c.relation = nullptr;
+    }
+  }
+
+  void there_is() {
+    Clause& c = s_.main;
+    c.kind = ClauseKind::kThereIs;
+    do c.subject = common(chance(55) ? w_.kept : w_.findable, true, 30);
+    while (c.subject.definite());
+    where_it_is(c, c.subject);
+    c.tense = chance(62) ? Tense::kPresent : Tense::kPast;
+    c.negative = c.subject.determiner == Determiner::kA && chance(30);
+    if (!c.negative && chance(25)) s_.question = chance(60) ? Question::kYesNo : Question::kHowMany;
+  }
+
+  void joined() {
+    Clause &c = s_.main, &d = s_.second;
+    s_.joint = chance(60) ? Joint::kAnd : Joint::kBut;
+    c.verb = any(w_.transitive);
+    c.subject = subject_of(*c.verb);
+    c.object = object_of(*c.verb, c.subject, 12);
+    const int64_t choice = random_.below(100);
+    c.tense = choice < 40 ? Tense::kPresent : choice < 85 || s_.joint == Joint::kBut ? Tense::kPast : Tense::kFuture;
+    do d.verb = any(w_.transitive);
+    while (d.verb == c.verb || !c.subject.noun->is(d.verb->subjects));
+    d.subject = c.subject;
+    if (s_.joint == Joint::kBut) do
+        d.subject = subject_of(*d.verb);
+      while (d.subject.noun == c.subject.noun);
+    d.object = object_of(*d.verb, d.subject, 12);
+    const bool many =
+        c.subject.many() || c.subject.noun->first_person || d.subject.many() || d.subject.noun->first_person;
+    settle(c, many);
+    d.tense = c.tense;
+    settle(d, many);
+    c.tense = d.tense;
+    d.negative = s_.joint == Joint::kBut && chance(45);
+  }
+
+  Random& random_;
+  Sentence& s_;
+  const Words& w_;
+};
+
+}  // namespace
+
+bool NounPhrase::definite() const {
+  if (noun->is(kName | kPronoun)) return true;
+  if (noun->is(kMass) && number < 0) return true;  // coffee as such
+  return determiner != Determiner::kNone && determiner != Determiner::kA;
+}
+
+bool NounPhrase::many() const { return plural || also != nullptr; }
+
+void draw(Random& random, Sentence& sentence) { Drawer(random, sentence).draw(); }
+
+}  // namespace limpid::grammar

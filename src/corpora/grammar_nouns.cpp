@@ -1,0 +1,301 @@
+// Nouns. Each English word has one Korean word; words with and without a final consonant are mixed on purpose.
+
+#include "corpora/grammar_tables.h"
+
+namespace limpid::grammar {
+namespace {
+
+using C = Counter;
+
+constexpr Kinds kSold = kGoods | kColored, kPlainFood = kFood | kGoods,
+                kFruits = kFood | kFruit | kGoods | kWashed | kCutUp;
+
+constexpr NounRow kPersons[] = {
+    {"student", "", "학생"},     {"teacher", "", "선생님"},
+    {"doctor", "", "의사"},      {"nurse", "", "간호사"},
+    {"friend", "", "친구"},      {"child", "children", "아이"},
+    {"baby", "", "아기"},        {"man", "men", "남자"},
+    {"woman", "women", "여자"},  {"boy", "", "소년"},
+    {"girl", "", "소녀"},        {"farmer", "", "농부"},
+    {"chef", "", "요리사"},      {"singer", "", "가수"},
+    {"actor", "", "배우"},       {"writer", "", "작가"},
+    {"painter", "", "화가"},     {"driver", "", "운전사"},
+    {"pilot", "", "조종사"},     {"soldier", "", "군인"},
+    {"lawyer", "", "변호사"},    {"scientist", "", "과학자"},
+    {"reporter", "", "기자"},    {"engineer", "", "기술자"},
+    {"neighbor", "", "이웃"},    {"guest", "", "손님"},
+    {"tourist", "", "관광객"},   {"foreigner", "", "외국인"},
+    {"customer", "", "고객"},    {"professor", "", "교수"},
+    {"dancer", "", "무용수"},    {"musician", "", "음악가"},
+    {"athlete", "", "운동선수"}, {"king", "", "왕"},
+    {"prince", "", "왕자"},      {"princess", "", "공주"},
+    {"merchant", "", "상인"},    {"fisherman", "fishermen", "어부"},
+    {"carpenter", "", "목수"},   {"judge", "", "판사"},
+    {"librarian", "", "사서"},   {"firefighter", "", "소방관"},
+    {"hunter", "", "사냥꾼"},    {"guide", "", "안내원"},
+    {"cousin", "", "사촌"},      {"uncle", "", "삼촌"},
+    {"aunt", "", "이모"},        {"daughter", "", "딸"},
+    {"son", "", "아들"},         {"nephew", "", "조카"},
+    {"clerk", "", "점원"},       {"secretary", "", "비서"},
+    {"barber", "", "이발사"},    {"poet", "", "시인"},
+    {"boss", "", "사장"},
+};
+
+constexpr NounRow kAnimals[] = {
+    {"dog", "", "개", kRaised},
+    {"cat", "", "고양이", kRaised},
+    {"horse", "", "말", kRaised | kCycle},
+    {"cow", "", "소", kRaised},
+    {"pig", "", "돼지", kRaised},
+    {"rabbit", "", "토끼", kRaised},
+    {"bird", "", "새", kBird},
+    {"mouse", "mice", "쥐"},
+    {"bear", "", "곰"},
+    {"tiger", "", "호랑이"},
+    {"lion", "", "사자"},
+    {"elephant", "", "코끼리"},
+    {"monkey", "", "원숭이"},
+    {"fox", "", "여우"},
+    {"wolf", "wolves", "늑대"},
+    {"goat", "", "염소", kRaised},
+    {"duck", "", "오리", kRaised | kBird},
+    {"frog", "", "개구리"},
+    {"snake", "", "뱀"},
+    {"turtle", "", "거북"},
+    {"puppy", "", "강아지", kRaised},
+    {"penguin", "", "펭귄"},
+    {"squirrel", "", "다람쥐"},
+    {"camel", "", "낙타", kRaised},
+    {"owl", "", "부엉이", kBird},
+};
+
+constexpr NounRow kThings[] = {
+    {"apple", "", "사과", kFruits},
+    {"banana", "", "바나나", kFruits},
+    {"orange", "", "오렌지", kFruits},
+    {"peach", "", "복숭아", kFruits},
+    {"strawberry", "", "딸기", kFruits},
+    {"watermelon", "", "수박", kFruits},
+    {"lemon", "", "레몬", kFruits},
+    {"melon", "", "멜론", kFruits},
+    {"potato", "potatoes", "감자", kPlainFood | kWashed | kCutUp | kWarm},
+    {"carrot", "", "당근", kPlainFood | kWashed | kCutUp},
+    {"onion", "", "양파", kPlainFood | kWashed | kCutUp},
+    {"tomato", "tomatoes", "토마토", kFruits},
+    {"egg", "", "달걀", kPlainFood | kWashed | kWarm},
+    {"cake", "", "케이크", kPlainFood | kBaked | kCutUp},
+    {"cookie", "", "쿠키", kPlainFood | kBaked},
+    {"sandwich", "", "샌드위치", kPlainFood | kCutUp},
+    {"bread", "", "빵", kPlainFood | kBaked | kCutUp | kMass},
+    {"rice", "", "밥", kFood | kWarm | kMass},
+    {"meat", "", "고기", kPlainFood | kBaked | kCutUp | kWarm | kMass},
+    {"cheese", "", "치즈", kPlainFood | kCutUp | kMass},
+    {"soup", "", "수프", kFood | kBoiled | kWarm | kMass},
+    {"kimchi", "", "김치", kPlainFood | kCutUp | kMass},
+    {"chocolate", "", "초콜릿", kPlainFood | kMass},
+    {"salad", "", "샐러드", kPlainFood | kMass},
+    {"honey", "", "꿀", kPlainFood | kMass},
+    {"butter", "", "버터", kPlainFood | kMass},
+    {"coffee", "", "커피", kDrink | kGoods | kWarm | kBoiled | kMass, C::kJan},
+    {"tea", "", "차", kDrink | kGoods | kWarm | kBoiled | kMass, C::kJan},
+    {"milk", "", "우유", kDrink | kGoods | kWarm | kMass, C::kJan},
+    {"water", "", "물", kDrink | kWarm | kBoiled | kMass, C::kJan},
+    {"juice", "", "주스", kDrink | kGoods | kMass, C::kJan},
+    {"beer", "", "맥주", kDrink | kGoods | kMass, C::kJan},
+    {"wine", "", "와인", kDrink | kGoods | kMass, C::kJan},
+    {"book", "", "책", kText | kWritten | kGoods | kDropped, C::kGwon},
+    {"letter", "", "편지", kText | kWritten | kLengthy | kDropped, C::kTong},
+    {"newspaper", "", "신문", kText | kGoods | kDropped, C::kBu},
+    {"magazine", "", "잡지", kText | kGoods, C::kGwon},
+    {"novel", "", "소설", kText | kWritten | kGoods | kLengthy, C::kPyeon},
+    {"poem", "", "시", kText | kWritten | kLengthy, C::kPyeon},
+    {"email", "", "이메일", kText | kWritten | kLengthy, C::kTong},
+    {"story", "", "이야기", kText | kWritten | kLengthy, C::kPyeon},
+    {"textbook", "", "교과서", kText | kWritten | kGoods, C::kGwon},
+    {"dictionary", "", "사전", kText | kGoods, C::kGwon},
+    {"movie", "", "영화", kShow | kLengthy, C::kPyeon},
+    {"drama", "", "드라마", kShow | kLengthy, C::kPyeon},
+    {"photo", "", "사진", kShow | kGoods | kDropped, C::kJang},
+    {"song", "", "노래", kSound | kSong | kLengthy | kWritten, C::kGok},
+    {"music", "", "음악", kSound | kStudy | kMass},
+    {"shirt", "", "셔츠", kClothes | kLaundry | kSold, C::kBeol},
+    {"coat", "", "코트", kClothes | kLaundry | kSold | kLengthy, C::kBeol},
+    {"dress", "", "드레스", kClothes | kLaundry | kSold | kLengthy, C::kBeol},
+    {"skirt", "", "치마", kClothes | kLaundry | kSold | kLengthy, C::kBeol},
+    {"sweater", "", "스웨터", kClothes | kLaundry | kSold, C::kBeol},
+    {"jacket", "", "재킷", kClothes | kLaundry | kSold, C::kBeol},
+    {"hat", "", "모자", kHeadwear | kSold | kDropped},
+    {"mask", "", "가면", kHeadwear | kSold},
+    {"helmet", "", "헬멧", kHeadwear | kSold},
+    {"crown", "", "왕관", kHeadwear | kGoods},
+    {"ring", "", "반지", kRing | kGoods | kDropped},
+    {"piano", "", "피아노", kStruck | kSold, C::kDae},
+    {"guitar", "", "기타", kStruck | kSold, C::kDae},
+    {"drum", "", "북", kStruck | kGoods},
+    {"violin", "", "바이올린", kBowed | kGoods, C::kDae},
+    {"cello", "", "첼로", kBowed | kGoods, C::kDae},
+    {"flute", "", "플루트", kBlown | kGoods},
+    {"trumpet", "", "트럼펫", kBlown | kGoods},
+    {"soccer", "", "축구", kBallGame | kMass},
+    {"basketball", "", "농구", kBallGame | kMass},
+    {"baseball", "", "야구", kBallGame | kMass},
+    {"volleyball", "", "배구", kBallGame | kMass},
+    {"tennis", "", "테니스", kRacketGame | kMass},
+    {"golf", "", "골프", kRacketGame | kMass},
+    {"English", "", "영어", kStudy | kMass},
+    {"Korean", "", "한국어", kStudy | kMass},
+    {"math", "", "수학", kStudy | kMass},
+    {"history", "", "역사", kStudy | kMass},
+    {"science", "", "과학", kStudy | kMass},
+    {"art", "", "미술", kStudy | kMass},
+    {"physics", "", "물리학", kStudy | kMass},
+    {"law", "", "법", kStudy | kMass},
+    {"bus", "buses", "버스", kTransit | kCar | kFixed, C::kDae},
+    {"train", "", "기차", kTransit | kFixed, C::kDae},
+    {"taxi", "", "택시", kTransit | kCar, C::kDae},
+    {"subway", "", "지하철", kTransit | kMass},
+    {"airplane", "", "비행기", kTransit | kFixed, C::kDae},
+    {"car", "", "자동차", kCar | kSold | kFixed, C::kDae},
+    {"truck", "", "트럭", kCar | kSold | kFixed, C::kDae},
+    {"bicycle", "", "자전거", kCycle | kSold | kFixed, C::kDae},
+    {"motorcycle", "", "오토바이", kCycle | kSold | kFixed, C::kDae},
+    {"bag", "", "가방", kSold | kOpened | kMoved | kHolder | kDropped},
+    {"pen", "", "펜", kSold | kTool | kDropped, C::kJaru},
+    {"pencil", "", "연필", kSold | kTool | kDropped | kLengthy, C::kJaru},
+    {"umbrella", "", "우산", kSold},
+    {"clock", "", "시계", kSold | kFixed},
+    {"key", "", "열쇠", kGoods | kTool | kDropped},
+    {"phone", "", "전화기", kSold | kFixed | kDropped, C::kDae},
+    {"computer", "", "컴퓨터", kSold | kFixed | kTool, C::kDae},
+    {"camera", "", "카메라", kSold | kFixed | kTool, C::kDae},
+    {"cup", "", "컵", kSold | kWashed | kBroken},
+    {"bottle", "", "병", kGoods | kOpened | kWashed | kBroken},
+    {"box", "", "상자", kSold | kOpened | kMoved | kHolder},
+    {"basket", "", "바구니", kSold | kMoved | kHolder},
+    {"drawer", "", "서랍", kOpened | kHolder},
+    {"chair", "", "의자", kSold | kMoved | kSurface},
+    {"desk", "", "책상", kSold | kMoved | kSurface},
+    {"table", "", "탁자", kSold | kMoved | kSurface},
+    {"bed", "", "침대", kSold | kMoved | kSurface},
+    {"sofa", "", "소파", kSold | kMoved | kSurface},
+    {"door", "", "문", kOpened | kColored},
+    {"window", "", "창문", kOpened | kBroken},
+    {"mirror", "", "거울", kGoods | kBroken},
+    {"ticket", "", "표", kGoods | kDropped, C::kJang},
+    {"map", "", "지도", kGoods | kTool, C::kJang},
+    {"knife", "knives", "칼", kGoods | kTool | kBlade | kWashed, C::kJaru},
+    {"spoon", "", "숟가락", kGoods | kTool | kWashed},
+    {"fork", "", "포크", kGoods | kTool | kWashed},
+    {"gift", "", "선물", kGoods | kOpened},
+    {"toy", "", "장난감", kSold | kFixed | kDropped},
+    {"ball", "", "공", kSold | kThrown | kDropped},
+    {"stone", "", "돌", kThrown | kDropped},
+    {"flower", "", "꽃", kSold, C::kSongi},
+    {"tree", "", "나무", 0, C::kGru},
+    {"doll", "", "인형", kSold},
+    {"wallet", "", "지갑", kSold | kDropped},
+    {"towel", "", "수건", kSold | kTool | kLaundry, C::kJang},
+    {"blanket", "", "담요", kSold | kLaundry, C::kJang},
+    {"lamp", "", "램프", kSold | kFixed | kBroken},
+    {"rope", "", "밧줄", kGoods | kLengthy | kTool},
+};
+
+constexpr PlaceRow kPlaces[] = {
+    {"school", "학교", "at", kBuilt | kSurroundings},
+    {"library", "도서관", "in", kBuilt | kSurroundings},
+    {"hospital", "병원", "in", kBuilt},
+    {"park", "공원", "in", kSurroundings},
+    {"market", "시장", "at", kSurroundings},
+    {"restaurant", "식당", "in", kSurroundings},
+    {"bank", "은행", "at"},
+    {"museum", "박물관", "in", kBuilt},
+    {"station", "역", "at"},
+    {"airport", "공항", "at", kBuilt},
+    {"house", "집", "in", kBuilt | kCleaned},
+    {"office", "사무실", "in", kCleaned | kSurroundings},
+    {"factory", "공장", "in", kBuilt},
+    {"church", "교회", "in", kBuilt},
+    {"hotel", "호텔", "in", kBuilt},
+    {"beach", "해변", "on", kSurroundings},
+    {"mountain", "산", "on", kMountain},
+    {"village", "마을", "in", kSurroundings},
+    {"farm", "농장", "on"},
+    {"garden", "정원", "in"},
+    {"kitchen", "부엌", "in", kCleaned},
+    {"classroom", "교실", "in", kCleaned | kSurroundings},
+    {"theater", "극장", "in", kBuilt},
+    {"bookstore", "서점", "in"},
+    {"bakery", "빵집", "in"},
+    {"zoo", "동물원", "at"},
+    {"cafe", "카페", "in", kSurroundings},
+    {"gym", "체육관", "in", kCleaned},
+    {"temple", "절", "in", kBuilt | kSurroundings},
+    {"forest", "숲", "in"},
+    {"island", "섬", "on"},
+    {"stadium", "경기장", "at", kBuilt},
+    {"pharmacy", "약국", "at"},
+};
+
+constexpr PlaceRow kCities[] = {
+    {"Seoul", "서울", "in"},  {"Busan", "부산", "in"}, {"Jeju", "제주", "in"},  {"Paris", "파리", "in"},
+    {"London", "런던", "in"}, {"Tokyo", "도쿄", "in"}, {"Korea", "한국", "in"}, {"Rome", "로마", "in"},
+};
+
+constexpr NounRow kNames[] = {
+    {"Minho", "", "민호"}, {"Jisu", "", "지수"},    {"Yuna", "", "유나"},    {"Sujin", "", "수진"},
+    {"Jimin", "", "지민"}, {"Hyunwoo", "", "현우"}, {"Seoyeon", "", "서연"}, {"Dohyun", "", "도현"},
+    {"Mina", "", "미나"},  {"Junho", "", "준호"},   {"Eunji", "", "은지"},   {"Minjun", "", "민준"},
+    {"Tom", "", "톰"},     {"Anna", "", "안나"},    {"Paul", "", "폴"},      {"Mary", "", "메리"},
+};
+
+struct PronounRow {
+  const char *subject, *object, *korean;
+  bool first, plural;
+};
+constexpr PronounRow kPronouns[] = {
+    {"I", "me", "저", true, false},       {"we", "us", "우리", true, true},      {"he", "him", "그", false, false},
+    {"she", "her", "그녀", false, false}, {"they", "them", "그들", false, true},
+};
+
+std::string plural_of(const std::string& noun) {
+  const auto ends = [&](const char* end) { return noun.ends_with(end); };
+  if (ends("s") || ends("x") || ends("ch") || ends("sh")) return noun + "es";
+  if (ends("y") && std::string_view("aeiou").find(noun[noun.size() - 2]) == std::string_view::npos)
+    return noun.substr(0, noun.size() - 1) + "ies";
+  return noun + "s";
+}
+
+Noun noun_of(const NounRow& row, Kinds more, Counter counter) {
+  Noun noun{.english = row.english,
+            .plural = row.plural,
+            .korean = row.korean,
+            .kinds = row.kinds | more,
+            .counter = counter};
+  if (noun.plural.empty()) noun.plural = plural_of(noun.english);
+  return noun;
+}
+
+}  // namespace
+
+std::vector<Noun> make_nouns() {
+  std::vector<Noun> nouns;
+  for (const NounRow& row : kPersons) nouns.push_back(noun_of(row, kPerson, C::kMyeong));
+  for (const NounRow& row : kAnimals) nouns.push_back(noun_of(row, kAnimal, C::kMari));
+  for (const NounRow& row : kThings) nouns.push_back(noun_of(row, 0, row.counter));
+  for (const NounRow& row : kNames) nouns.push_back(noun_of(row, kPerson | kName, C::kMyeong));
+  const auto add_place = [&](const PlaceRow& row, Kinds more) {
+    nouns.push_back(noun_of({row.english, "", row.korean, row.kinds}, more, C::kGot));
+    nouns.back().preposition = row.preposition;
+  };
+  for (const PlaceRow& row : kPlaces) add_place(row, kPlace);
+  for (const PlaceRow& row : kCities) add_place(row, kCity | kName);
+  for (const PronounRow& row : kPronouns) {
+    nouns.push_back(noun_of({row.subject, row.subject, row.korean, kPerson | kPronoun}, 0, C::kMyeong));
+    nouns.back().object_form = row.object;
+    nouns.back().first_person = row.first;
+    nouns.back().plural_only = row.plural;
+  }
+  return nouns;
+}
+
+}  // namespace limpid::grammar

@@ -1,0 +1,80 @@
+#pragma once
+// A sentence of the English-Korean grammar as a tree, before it is written in either language.
+
+#include "base/random.h"
+#include "corpora/grammar_words.h"
+
+namespace limpid::grammar {
+
+struct Clause;
+
+enum class Determiner { kNone, kThe, kA, kThis, kThat, kMy, kOur, kOwner };
+
+struct NounPhrase {
+  const Noun* noun = nullptr;  // null: there is none
+  Determiner determiner = Determiner::kNone;
+  const Noun* owner = nullptr;  // Minho's
+  bool plural = false;
+  int number = -1;    // index of a numeral
+  bool cups = false;  // two cups of coffee
+  const Adjective* adjective = nullptr;
+  bool superlative = false;
+  const Clause* relative = nullptr;  // who reads the book
+  const NounPhrase* also = nullptr;  // and the teacher
+
+  explicit operator bool() const { return noun != nullptr; }
+  bool definite() const;  // a definite subject becomes the topic
+  bool many() const;      // for the agreement of verbs
+};
+
+enum class Tense { kPresent, kPast, kFuture };
+enum class Mode { kPlain, kProgressive, kCan, kWant, kMust };
+enum class ClauseKind { kAction, kIsNoun, kIsAdjective, kCompare, kIsAt, kThereIs };
+enum class Gap { kNone, kSubject, kObject };  // what a relative clause leaves out
+
+struct Clause {
+  ClauseKind kind = ClauseKind::kAction;
+  Gap gap = Gap::kNone;
+  NounPhrase subject, object, recipient, place, companion;  // object: also what something is, or is compared with
+  const Noun* instrument = nullptr;                         // with a pen
+  const Noun* vehicle = nullptr;                            // by bus
+  const Relation* relation = nullptr;                       // on, under the place; null: in, at it
+  const Verb* verb = nullptr;
+  const Adjective* adjective = nullptr;
+  Tense tense = Tense::kPresent;
+  Mode mode = Mode::kPlain;
+  bool negative = false;
+  bool very = false;
+  bool recipient_first = false;  // gave the student a book
+  bool time_first = false;
+  const Adverb *time = nullptr, *frequency = nullptr, *manner = nullptr;
+  int hour = -1;  // at seven o'clock: index of a numeral
+};
+
+enum class Question { kNone, kYesNo, kSubject, kObject, kWhere, kWhen, kWhy, kHowMany };
+enum class Joint { kNone, kAnd, kBut };
+
+// The parts point into one another, so a sentence stays where it was made.
+struct Sentence {
+  Sentence() = default;
+  Sentence(const Sentence&) = delete;
+  Sentence& operator=(const Sentence&) = delete;
+
+  Question question = Question::kNone;
+  Joint joint = Joint::kNone;
+  Clause main, second, relative;
+  NounPhrase also;
+};
+
+// Draws a sentence.
+void draw(Random& random, Sentence& sentence);
+
+// Combinations of words and constructions that training never shows: bits, see english_korean.h.
+uint32_t withheld(const Sentence& sentence);
+bool withheld_past_negation(const Verb& verb);
+bool withheld_can(const Verb& verb);
+bool withheld_relative(const Noun& noun);
+bool withheld_number(int number, Counter counter);
+bool withheld_adjective_negation(const Adjective& adjective);
+
+}  // namespace limpid::grammar

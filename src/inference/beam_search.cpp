@@ -1,0 +1,77 @@
+#include "inference/beam_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace limpid {
+
+double BeamSearch::score(double log_probability, int64_t tokens) const {
+  return log_probability / std::pow(static_cast<double>(tokens + 1), options_.length_penalty);
+}
+
+// The continuations to look at, likeliest first; of equals the one of the better hypothesis, then of the lower id.
+std::vector<BeamSearch::Candidate> BeamSearch::likeliest(const TopTokens& top, int64_t first) const {
+  std::vector<Candidate> all;
+  for (int64_t i = 0; i < live(); ++i)
+    for (const TokenScore& token : top.row(first + i))
+      if (token.id >= 0)
+        all.push_back(
+            {static_cast<int32_t>(i), token.id, live_[i].log_probability + static_cast<double>(token.log_probability)});
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.log_probability > b.log_probability; });
+  if (static_cast<int64_t>(all.size()) > candidates(options_.beam)) all.resize(candidates(options_.beam));
+  return all;
+}
+
+void BeamSearch::finish(int64_t parent, double log_probability) {
+  const auto& ids = live_[parent].ids;
+  Hypothesis hypothesis{ids, log_probability, score(log_probability, static_cast<int64_t>(ids.size()))};
+  const auto place = std::upper_bound(finished_.begin(), finished_.end(), hypothesis,
+                                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  finished_.insert(place, std::move(hypothesis));
+  if (static_cast<int64_t>(finished_.size()) > options_.beam) finished_.pop_back();
+}
+
+void BeamSearch::finish_all(const TopTokens& top, int64_t first) {
+  for (int64_t i = 0; i < live(); ++i)
+    finish(i, live_[i].log_probability + static_cast<double>(top.watched[first + i]));
+  live_.clear();
+  parents_.clear();
+}
+
+bool BeamSearch::can_improve() const {
+  if (static_cast<int64_t>(finished_.size()) < options_.beam) return true;
+  if (options_.beam == 1) return false;
+  return std::any_of(live_.begin(), live_.end(), [&](const Hypothesis& live) {
+    return score(live.log_probability, static_cast<int64_t>(live.ids.size())) > finished_.back().score;
+  });
+}
+
+void BeamSearch::advance(const TopTokens& top, int64_t first) {
+  if (static_cast<int64_t>(live_.front().ids.size()) >= options_.max_tokens) return finish_all(top, first);
+  std::vector<Hypothesis> next;
+  std::vector<int32_t> parents;
+  int64_t rank = 0;
+  for (const Candidate& candidate : likeliest(top, first)) {
+    const bool among_first = rank++ < options_.beam;
+    if (candidate.id == options_.end) {
+      if (among_first) finish(candidate.parent, candidate.log_probability);
+      continue;
+    }
+    if (static_cast<int64_t>(next.size()) == options_.beam) continue;
+    next.push_back({live_[candidate.parent].ids, candidate.log_probability});
+    next.back().ids.push_back(candidate.id);
+    parents.push_back(candidate.parent);
+  }
+  live_ = std::move(next);
+  parents_ = std::move(parents);
+  if (can_improve()) return;
+  live_.clear();
+  parents_.clear();
+}
+
+std::vector<Hypothesis> BeamSearch::best(int64_t count) const {
+  return {finished_.begin(), finished_.begin() + std::min<int64_t>(count, static_cast<int64_t>(finished_.size()))};
+}
+
+}  // namespace limpid

@@ -1,0 +1,47 @@
+#pragma once
+// DecoderState: what a model that writes has read so far, for many texts at once, one row each. The same for
+// Transformers (keys and values in a cache), recurrent models (their states) and language models. Searching and drawing
+// stand on it and know nothing of families.
+//
+//   auto state = make_decoder_state(model);
+//   std::vector<int32_t> ids = state->add(texts);   // a row each; further texts may join before any step
+//   for (…) {
+//     const Tensor logits = state->step(ids);       // one next token for each row
+//     … choose ids …
+//     state->keep(rows);                            // row i goes on from what rows[i] was
+//   }
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "models/model.h"
+
+namespace limpid {
+
+class DecoderState {
+ public:
+  virtual ~DecoderState() = default;
+
+  virtual int64_t rows() const = 0;
+
+  // Reads texts and adds a row for each behind the others. Encoder-decoder models: sources, with their end token;
+  // language models: beginnings to go on from. Returns the token that each new row's first step is to be given.
+  virtual std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts) = 0;
+
+  // Takes one token for each row and gives the scores of the token after it, (rows, vocab).
+  virtual Tensor step(std::span<const int32_t> ids) = 0;
+
+  // Row i is from now on what row rows[i] was: chooses, drops, repeats and reorders. Rows that were one share what they
+  // have read.
+  virtual void keep(std::span<const int32_t> rows) = 0;
+};
+
+// Throws for a model that does not write. The model must outlive the state.
+std::unique_ptr<DecoderState> make_decoder_state(const Model& model);
+
+// The most tokens that the model can read in one text, as far as its table of positions decides.
+int64_t most_positions(const Config& config);
+
+}  // namespace limpid

@@ -1,0 +1,80 @@
+#include "inference/recurrent_state.h"
+
+#include <numeric>
+
+namespace limpid {
+namespace {
+
+Tensor below(Run& run, const Tensor& upper, const Tensor& lower) {
+  if (upper.empty() || lower.empty()) return upper.empty() ? lower : upper;
+  const Tensor both[] = {upper, lower};
+  return concatenate_rows(run, both);
+}
+
+Tensor chosen(Run& run, const Tensor& x, std::span<const int32_t> rows) {
+  return x.empty() || rows.empty() ? Tensor{} : select_rows(run, x, rows);
+}
+
+}  // namespace
+
+RecurrentDecoderState::RecurrentDecoderState(const RnnSeq2Seq& model) : model_(model) {
+  check(model.config().decoder_start_token.has_value(),
+        "[decoder] the config does not say which token a text starts with: add \"decoder_start_token_id\"");
+}
+
+std::vector<int32_t> RecurrentDecoderState::add(std::span<const std::vector<int32_t>> texts) {
+  if (texts.empty()) return {};
+  for (const auto& text : texts)
+    check(!text.empty(), "[decoder] a source without tokens: it ends at least with the end token");
+  Run run({.arena = arena_});
+  std::vector<int32_t> order(texts.size());
+  std::iota(order.begin(), order.end(), 0);
+  const RnnDecoderState read = model_.encode(run, Tokens::of({texts.begin(), texts.end()}), order);
+  state_.layers.resize(read.layers.size());
+  for (size_t i = 0; i < read.layers.size(); ++i)
+    state_.layers[i] = {below(run, state_.layers[i].h, read.layers[i].h),
+                        below(run, state_.layers[i].c, read.layers[i].c)};
+  state_.context = below(run, state_.context, read.context);
+  state_.memory = below(run, state_.memory, read.memory);
+  state_.keys = below(run, state_.keys, read.keys);
+  state_.memory_lengths.insert(state_.memory_lengths.end(), read.memory_lengths.begin(), read.memory_lengths.end());
+  for (size_t i = 0; i < texts.size(); ++i) sources_.push_back(sources_read_++);
+  return std::vector<int32_t>(texts.size(), static_cast<int32_t>(*model_.config().decoder_start_token));
+}
+
+Tensor RecurrentDecoderState::step(std::span<const int32_t> ids) {
+  check(static_cast<int64_t>(ids.size()) == rows(), "[decoder] {} tokens for {} rows: a step takes one token a row",
+        ids.size(), rows());
+  Run run({.arena = arena_});
+  const StepLayout layout{Sequences(std::vector<int64_t>(ids.size(), 1))};
+  const Tensor x = model_.step(run, state_, ids, layout);
+  return model_.output().logits(run, x, layout.rows);
+}
+
+// The memory lies row by row, sequences end to end. It stays as it is where every row goes on with the source it had:
+// so it is while a beam works on the same texts.
+void RecurrentDecoderState::keep_memory(Run& run, std::span<const int32_t> rows) {
+  if (state_.memory.empty()) return;
+  const Sequences before(state_.memory_lengths);
+  std::vector<int32_t> tokens;
+  std::vector<int64_t> lengths;
+  for (int32_t row : rows) {
+    for (int64_t t = 0; t < before.length(row); ++t) tokens.push_back(static_cast<int32_t>(before.begin(row) + t));
+    lengths.push_back(before.length(row));
+  }
+  state_.memory = chosen(run, state_.memory, tokens);
+  state_.keys = chosen(run, state_.keys, tokens);
+  state_.memory_lengths = std::move(lengths);
+}
+
+void RecurrentDecoderState::keep(std::span<const int32_t> rows) {
+  Run run({.arena = arena_});
+  std::vector<int64_t> sources;
+  for (int32_t row : rows) sources.push_back(sources_.at(row));
+  if (sources != sources_) keep_memory(run, rows);
+  sources_ = std::move(sources);
+  for (RecurrentState& layer : state_.layers) layer = {chosen(run, layer.h, rows), chosen(run, layer.c, rows)};
+  state_.context = chosen(run, state_.context, rows);
+}
+
+}  // namespace limpid

@@ -1,0 +1,34 @@
+#pragma once
+// The likeliest tokens of each row of scores, with their log-probabilities: soft-max and choice in one pass.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tensor/matrix.h"
+
+namespace limpid {
+
+struct TokenScore {
+  int32_t id = -1;  // -1: there are fewer tokens than asked for
+  real log_probability = 0;
+};
+
+struct TopTokens {
+  int64_t count = 0;             // of each row
+  std::vector<TokenScore> best;  // row by row, likeliest first, of equals the lower id
+  std::vector<real> watched;     // log-probability of the watched token, by row
+
+  std::span<const TokenScore> row(int64_t i) const { return {best.data() + i * count, static_cast<size_t>(count)}; }
+};
+
+struct TopOptions {
+  int64_t count = 1;
+  std::vector<int32_t> never;  // ids that are not to be chosen; their share of probability stays theirs
+  int32_t watched = 0;
+};
+
+// Rows are independent of each other. A row that holds a NaN is an Error.
+TopTokens top_tokens(ConstMatrix logits, const TopOptions& options);
+
+}  // namespace limpid

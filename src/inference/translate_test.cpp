@@ -1,0 +1,187 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/parallel.h"
+#include "inference/generate.h"
+#include "inference/small_translators.h"
+
+namespace limpid {
+namespace {
+
+using Results = std::vector<std::vector<Hypothesis>>;
+
+class Translate : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { small_ = small_translator(GetParam()); }
+  void TearDown() override { set_threads(0); }
+  const Model& model() const { return *small_.model; }
+
+  SmallModel small_;
+};
+
+void expect_same(const Results& a, const Results& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    ASSERT_EQ(a[i].size(), b[i].size()) << "text " << i;
+    for (size_t j = 0; j < a[i].size(); ++j) {
+      EXPECT_EQ(a[i][j].ids, b[i][j].ids) << "text " << i << " hypothesis " << j;
+      EXPECT_NEAR(a[i][j].score, b[i][j].score, 1e-5) << "text " << i << " hypothesis " << j;
+      EXPECT_NEAR(a[i][j].log_probability, b[i][j].log_probability, 1e-4) << "text " << i << " hypothesis " << j;
+    }
+  }
+}
+
+// The likeliest allowed token by the full pass, over and over.
+std::vector<int32_t> greedy(const Model& model, const std::vector<int32_t>& source, int64_t max_tokens) {
+  const Config& config = model.config();
+  const auto start = static_cast<int32_t>(*config.decoder_start_token);
+  std::vector<int32_t> ids;
+  while (static_cast<int64_t>(ids.size()) < max_tokens) {
+    std::vector<int32_t> target = ids;
+    target.push_back(kSmallEnd);
+    limpid::Run run({});
+    const Tensor logits = model.logits(run, Batch::pairs({source}, {target}, start));
+    const real* row = logits.values().row(logits.rows() - 1);
+    int32_t best = kSmallEnd;
+    for (int32_t id = 0; id < config.vocab; ++id)
+      if (id != start && id != *config.pad_token && row[id] > row[best]) best = id;
+    if (best == kSmallEnd) break;
+    ids.push_back(best);
+  }
+  return ids;
+}
+
+TEST_P(Translate, BeamOfOneIsGreedy) {
+  const auto sources = small_sources(12, model().config().vocab);
+  const Results results = translate(model(), sources, {.beam = 1, .max_tokens = 8, .texts_at_once = 5});
+  for (size_t i = 0; i < sources.size(); ++i) {
+    ASSERT_EQ(results[i].size(), 1u);
+    EXPECT_EQ(results[i].front().ids, greedy(model(), sources[i], 8)) << "text " << i;
+  }
+}
+
+TEST_P(Translate, LogProbabilitiesAreThoseOfTheFullPass) {
+  const auto sources = small_sources(9, model().config().vocab);
+  const GenerateOptions options{.beam = 3, .n_best = 3, .length_penalty = 0.6, .max_tokens = 7, .texts_at_once = 4};
+  const Results results = translate(model(), sources, options);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    for (const Hypothesis& hypothesis : results[i]) {
+      const auto steps = full_log_probabilities(model(), sources[i], hypothesis.ids);
+      const double sum = std::accumulate(steps.begin(), steps.end(), 0.0);
+      EXPECT_NEAR(hypothesis.log_probability, sum, 1e-4 * (1 + std::abs(sum)));
+      const auto length = static_cast<double>(hypothesis.ids.size() + 1);
+      EXPECT_DOUBLE_EQ(hypothesis.score, hypothesis.log_probability / std::pow(length, 0.6));
+    }
+  }
+}
+
+// All texts of at most `left` more tokens, with their ends.
+void enumerate(const Model& model, const std::vector<int32_t>& source, std::vector<int32_t>& ids, int64_t left,
+               double penalty, std::vector<Hypothesis>& all) {
+  const auto steps = full_log_probabilities(model, source, ids);
+  const double sum = std::accumulate(steps.begin(), steps.end(), 0.0);
+  all.push_back({ids, sum, sum / std::pow(static_cast<double>(ids.size() + 1), penalty)});
+  if (left == 0) return;
+  const Config& config = model.config();
+  for (int32_t id = 0; id < config.vocab; ++id) {
+    if (id == kSmallEnd || id == *config.pad_token || id == *config.decoder_start_token) continue;
+    ids.push_back(id);
+    enumerate(model, source, ids, left - 1, penalty, all);
+    ids.pop_back();
+  }
+}
+
+TEST_P(Translate, ABeamThatHoldsAllFindsTheBestOfAll) {
+  const SmallModel tiny = small_translator(GetParam(), 6, 3);
+  const auto sources = small_sources(3, 6);
+  const Results results =
+      translate(*tiny.model, sources, {.beam = 100, .n_best = 10, .length_penalty = 1.2, .max_tokens = 3});
+  for (size_t i = 0; i < sources.size(); ++i) {
+    std::vector<Hypothesis> all;
+    std::vector<int32_t> ids;
+    enumerate(*tiny.model, sources[i], ids, 3, 1.2, all);
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+    ASSERT_EQ(results[i].size(), 10u);
+    for (size_t j = 0; j < 10; ++j) {
+      EXPECT_EQ(results[i][j].ids, all[j].ids) << "text " << i << " hypothesis " << j;
+      EXPECT_NEAR(results[i][j].score, all[j].score, 1e-4);
+    }
+  }
+}
+
+TEST_P(Translate, AloneEqualsInABatch) {
+  const auto sources = small_sources(20, model().config().vocab);
+  for (const int64_t beam : {1, 4}) {
+    const GenerateOptions options{.beam = beam, .n_best = beam, .max_tokens = 9, .texts_at_once = 7};
+    Results alone;
+    for (const auto& source : sources) alone.push_back(translate(model(), {&source, 1}, options).front());
+    expect_same(translate(model(), sources, options), alone);
+  }
+}
+
+TEST_P(Translate, AnyNumberOfThreadsSameBits) {
+  const auto sources = small_sources(10, model().config().vocab);
+  const GenerateOptions options{.beam = 2, .max_tokens = 6};
+  set_threads(1);
+  const Results one = translate(model(), sources, options);
+  set_threads(3);
+  const Results three = translate(model(), sources, options);
+  for (size_t i = 0; i < sources.size(); ++i) EXPECT_EQ(one[i][0].log_probability, three[i][0].log_probability);
+}
+
+TEST_P(Translate, HypothesesAreSortedDifferentAndWithinTheirLength) {
+  const auto sources = small_sources(10, model().config().vocab);
+  const Results results = translate(model(), sources, {.beam = 5, .n_best = 5, .max_tokens = 4});
+  for (const auto& hypotheses : results) {
+    EXPECT_EQ(hypotheses.size(), 5u);
+    for (size_t j = 0; j < hypotheses.size(); ++j) {
+      EXPECT_LE(hypotheses[j].ids.size(), 4u);
+      for (int32_t id : hypotheses[j].ids) {
+        EXPECT_NE(id, kSmallEnd);
+        EXPECT_NE(id, *model().config().pad_token);
+        EXPECT_NE(id, *model().config().decoder_start_token);
+      }
+      if (j == 0) continue;
+      EXPECT_LE(hypotheses[j].score, hypotheses[j - 1].score);
+      EXPECT_NE(hypotheses[j].ids, hypotheses[j - 1].ids);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Translate, testing::ValuesIn(small_translator_names()), config_of_test);
+
+std::string error_of(const Model& model, const std::vector<std::vector<int32_t>>& sources,
+                     const GenerateOptions& options) {
+  try {
+    translate(model, sources, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(TranslateErrors, SayWhatIsWrong) {
+  const SmallModel good = small_translator("marian");
+  const SmallModel writer = small_model(small_configs().at("gpt2"));
+  const SmallModel endless = small_model(small_configs().at("gru"));
+  const std::vector<std::vector<int32_t>> sources{{3, kSmallEnd}};
+  EXPECT_NE(error_of(*writer.model, sources, {}).find("does not translate"), std::string::npos);
+  EXPECT_NE(error_of(*endless.model, sources, {}).find("eos_token_id"), std::string::npos);
+  EXPECT_NE(error_of(*good.model, {{}}, {}).find("without tokens"), std::string::npos);
+  EXPECT_NE(error_of(*good.model, sources, {.beam = 0}).find("beam of 0"), std::string::npos);
+  EXPECT_NE(error_of(*good.model, sources, {.beam = 2, .n_best = 3}).find("widen the beam"), std::string::npos);
+  EXPECT_EQ(error_of(*good.model, sources, {}), "none");
+  EXPECT_EQ(error_of(*good.model, {}, {}), "none");
+}
+
+// The table of positions has 32 rows; the start token takes one.
+TEST(TranslateLimits, TheTableOfPositionsBoundsTheLength) {
+  const SmallModel small = small_translator("marian");
+  for (const auto& hypotheses : translate(*small.model, small_sources(6, 23), {.beam = 2, .max_tokens = 1000}))
+    EXPECT_LE(hypotheses.front().ids.size(), 31u);
+}
+
+}  // namespace
+}  // namespace limpid

@@ -1,0 +1,192 @@
+#include "text/line_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "text/utf8.h"
+
+namespace limpid {
+namespace {
+
+constexpr size_t kChunk = 1 << 16;         // bytes read or unpacked at a time
+constexpr size_t kLongestLine = 16 << 20;  // bytes; a longer one is no line of text but a file of another kind
+
+// The bytes of a file, a chunk at a time.
+class FileBytes {
+ public:
+  explicit FileBytes(const std::filesystem::path& path) : path_(path.string()) {
+    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    check(descriptor_ >= 0, "[text] {}: cannot be opened: {}: is the name right?", path_, reason());
+    struct stat facts = {};
+    if (::fstat(descriptor_, &facts) == 0 && S_ISREG(facts.st_mode)) size_ = static_cast<uint64_t>(facts.st_size);
+  }
+  FileBytes(const FileBytes&) = delete;
+  FileBytes& operator=(const FileBytes&) = delete;
+  ~FileBytes() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  // The next bytes; none at the end of the file.
+  std::string_view next() {
+    ssize_t count;
+    do count = ::read(descriptor_, buffer_.data(), buffer_.size());
+    while (count < 0 && errno == EINTR);
+    check(count >= 0, "[text] {}: cannot be read: {}: name a file that can", path_, reason());
+    read_ += static_cast<uint64_t>(count);
+    ended_ = count == 0;
+    return {buffer_.data(), static_cast<size_t>(count)};
+  }
+
+  const std::string& path() const { return path_; }
+  double progress() const {
+    if (ended_) return 1;
+    return size_ == 0 ? 0 : std::min(1.0, static_cast<double>(read_) / static_cast<double>(size_));
+  }
+
+ private:
+  static std::string reason() { return std::generic_category().message(errno); }
+
+  std::string path_;
+  int descriptor_ = -1;
+  uint64_t size_ = 0, read_ = 0;  // bytes; size 0: not known, as of a pipe
+  bool ended_ = false;
+  std::array<char, kChunk> buffer_;
+};
+
+// The bytes that a gzip file holds, of all its members one after the other.
+class GzipBytes {
+ public:
+  explicit GzipBytes(FileBytes& file) : file_(file) {
+    check(inflateInit2(&stream_, 15 + 16) == Z_OK, "[text] {}: no memory to unpack it", file_.path());
+  }
+  GzipBytes(const GzipBytes&) = delete;
+  GzipBytes& operator=(const GzipBytes&) = delete;
+  ~GzipBytes() { inflateEnd(&stream_); }
+
+  // Takes the first bytes of the file, which told that it is gzip.
+  void begin(std::string_view packed) { take(packed); }
+
+  std::string_view next(int64_t line) {
+    stream_.next_out = reinterpret_cast<Bytef*>(buffer_.data());
+    stream_.avail_out = kChunk;
+    while (stream_.avail_out == kChunk) {
+      if (stream_.avail_in == 0) take(file_.next());
+      if (stream_.avail_in == 0) {
+        check(between_members_, "[text] {}: its gzip data end too early, after line {}: copy or download it again",
+              file_.path(), line);
+        break;
+      }
+      if (between_members_ && *stream_.next_in == 0) {  // zeros that pad the file to a block
+        ++stream_.next_in;
+        --stream_.avail_in;
+        continue;
+      }
+      between_members_ = false;
+      const int result = inflate(&stream_, Z_NO_FLUSH);
+      if (result == Z_STREAM_END) {
+        between_members_ = true;
+        inflateReset(&stream_);
+      } else {
+        check(result == Z_OK || result == Z_BUF_ERROR,
+              "[text] {}: its gzip data are damaged after line {} ({}): copy or download it again", file_.path(), line,
+              stream_.msg != nullptr ? stream_.msg : "zlib gives no reason");
+      }
+    }
+    return {buffer_.data(), kChunk - stream_.avail_out};
+  }
+
+ private:
+  void take(std::string_view packed) {
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // zlib only reads it
+    stream_.avail_in = static_cast<uInt>(packed.size());
+  }
+
+  FileBytes& file_;
+  z_stream stream_ = {};
+  bool between_members_ = false;
+  std::array<char, kChunk> buffer_;
+};
+
+}  // namespace
+
+struct LineReader::State {
+  explicit State(const std::filesystem::path& path) : file(path) {
+    chunk = file.next();
+    if (chunk.starts_with("\x1f\x8b")) {
+      gzip = std::make_unique<GzipBytes>(file);
+      gzip->begin(chunk);
+      chunk = gzip->next(0);
+    }
+  }
+
+  bool refill() {
+    chunk = gzip ? gzip->next(number) : file.next();
+    return !chunk.empty();
+  }
+
+  // The next line with its end, as it stands in the file; nothing at the end.
+  std::string_view raw_line() {
+    parts.clear();
+    while (!chunk.empty() || refill()) {
+      const size_t end = chunk.find('\n');
+      const std::string_view part = chunk.substr(0, end == chunk.npos ? end : end + 1);
+      chunk.remove_prefix(part.size());
+      check(parts.size() + part.size() <= kLongestLine,
+            "[text] {}:{}: the line is longer than {}: is this a text file with one sentence or paragraph a line?",
+            file.path(), number + 1, bytes_text(kLongestLine));
+      if (end != chunk.npos && parts.empty()) return part;
+      parts += part;
+      if (end != chunk.npos) break;
+    }
+    return parts;
+  }
+
+  void check_text(std::string_view line) const {
+    const std::optional<size_t> bad = invalid_utf8(line);
+    if (!bad) return;
+    const bool wide = number == 1 && (line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff"));
+    fail("[text] {}:{}: byte {} of the line (0x{:02x}) is not UTF-8: {}", file.path(), number, *bad + 1,
+         static_cast<unsigned char>(line[*bad]),
+         wide ? "the file is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
+              : "convert the file with iconv, or find out where it was damaged");
+  }
+
+  FileBytes file;
+  std::unique_ptr<GzipBytes> gzip;
+  std::string_view chunk;  // bytes not yet given out
+  std::string parts;       // a line that several chunks share
+  int64_t number = 0;      // of the last line given
+};
+
+LineReader::LineReader(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {}
+LineReader::LineReader(LineReader&&) noexcept = default;
+LineReader& LineReader::operator=(LineReader&&) noexcept = default;
+LineReader::~LineReader() = default;
+
+std::optional<std::string_view> LineReader::next() {
+  std::string_view line = state_->raw_line();
+  if (line.empty()) return std::nullopt;
+  ++state_->number;
+  if (state_->number == 1 && line.starts_with("\xef\xbb\xbf")) {
+    line.remove_prefix(3);
+    if (line.empty()) return std::nullopt;  // a file of nothing but the mark
+  }
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  state_->check_text(line);
+  return line;
+}
+
+int64_t LineReader::line() const { return state_->number; }
+double LineReader::progress() const { return state_->file.progress(); }
+
+}  // namespace limpid

@@ -1,0 +1,31 @@
+#pragma once
+// LineReader: the lines of a text file, plain or gzip, one at a time in constant memory.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace limpid {
+
+class LineReader {
+ public:
+  explicit LineReader(const std::filesystem::path& path);  // gzip is told by its first bytes, not by the name
+  LineReader(LineReader&&) noexcept;
+  LineReader& operator=(LineReader&&) noexcept;
+  ~LineReader();
+
+  // The next line without its end (LF or CRLF; a byte order mark at the start is dropped), valid until the next call.
+  // Invalid UTF-8, a truncated gzip file or a read error is an Error that names the file and the line.
+  std::optional<std::string_view> next();
+  int64_t line() const;  // number of the last line given, from 1
+  double progress() const;  // share of the file's bytes read, 0 … 1
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace limpid

@@ -1,0 +1,20 @@
+#pragma once
+// What a SentencePiece model file says of itself that the library does not tell.
+
+#include <string>
+#include <string_view>
+
+namespace limpid {
+
+struct SentencePieceFacts {
+  bool bpe = false;           // else a unigram language model
+  bool dummy_prefix = true;   // a space is put before every text
+  bool fold_spaces = true;    // runs of spaces count as one, those at both ends as none
+  std::string character_map;  // how characters are normalised, compiled; empty: they are not
+};
+
+// Reads the serialised model (a protocol buffer, sentencepiece_model.proto). `where` begins the message if it is
+// broken.
+SentencePieceFacts sentencepiece_facts(std::string_view model, std::string_view where);
+
+}  // namespace limpid

@@ -1,0 +1,129 @@
+// The parts of a tokenizer.json that split text as a SentencePiece model does.
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "text/sentencepiece_tokenizer.h"
+#include "text/tokenizer_json.h"
+#include "text/utf8.h"
+
+namespace limpid {
+namespace {
+
+using nlohmann::ordered_json;
+using sentencepiece::SentencePieceProcessor;
+
+constexpr const char* kSpace = "\u2581";  // "▁", which stands for a space inside pieces
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    const size_t count = std::min<size_t>(3, bytes.size() - at);
+    uint32_t bits = 0;
+    for (size_t i = 0; i < 3; ++i) bits = bits << 8 | (i < count ? static_cast<uint8_t>(bytes[at + i]) : 0);
+    for (size_t i = 0; i < 4; ++i) text += i <= count ? digits[bits >> (18 - 6 * i) & 63] : '=';
+  }
+  return text;
+}
+
+ordered_json replace(const char* part, const char* pattern, const char* content) {
+  return {{"type", "Replace"}, {"pattern", {{part, pattern}}}, {"content", content}};
+}
+
+ordered_json normalizer(const SentencePieceFacts& facts) {
+  ordered_json steps = ordered_json::array();
+  if (!facts.character_map.empty()) {
+    // "Precompiled" maps long clusters character by character and would leave decomposed Hangul so; NFC composes it.
+    steps.push_back({{"type", "NFC"}});
+    steps.push_back({{"type", "Precompiled"}, {"precompiled_charsmap", base64(facts.character_map)}});
+  }
+  if (facts.fold_spaces) {
+    steps.push_back(replace("Regex", "^ +| +$", ""));
+    steps.push_back(replace("Regex", " {2,}", " "));
+  }
+  if (steps.empty()) return nullptr;
+  return {{"type", "Sequence"}, {"normalizers", steps}};
+}
+
+// Spaces become "▁" and begin a piece. ("add_prefix_space" is what "prepend_scheme" was called before.)
+ordered_json metaspace(bool dummy_prefix) {
+  return {{"type", "Metaspace"},
+          {"replacement", kSpace},
+          {"add_prefix_space", dummy_prefix},
+          {"prepend_scheme", dummy_prefix ? "always" : "never"}};
+}
+
+ordered_json decoder(bool bytes, bool dummy_prefix) {
+  ordered_json steps = ordered_json::array({replace("String", kSpace, " ")});
+  if (bytes) steps.push_back({{"type", "ByteFallback"}});
+  steps.push_back({{"type", "Fuse"}});
+  if (dummy_prefix) steps.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+  return {{"type", "Sequence"}, {"decoders", steps}};
+}
+
+ordered_json unigram_vocabulary(const SentencePieceProcessor& model, const Vocabulary& table) {
+  ordered_json pieces = ordered_json::array();
+  for (const std::string& piece : table.pieces()) {
+    const int own = model.PieceToId(piece);
+    pieces.push_back({piece, model.IsUnknown(own) ? 0.0 : static_cast<double>(model.GetScore(own))});
+  }
+  return pieces;
+}
+
+// SentencePiece joins the two neighbours that make the piece of the highest score, whichever two they are; a list of
+// merges names pairs. So each piece gives every pair of pieces it can be cut into, the best piece first.
+ordered_json merges(const SentencePieceProcessor& model) {
+  std::unordered_map<std::string_view, int> ids;
+  std::vector<int> order;
+  for (int id = 0; id < model.GetPieceSize(); ++id) {
+    if (model.IsControl(id) || model.IsUnknown(id) || model.IsByte(id) || model.IsUnused(id)) continue;
+    ids.emplace(model.IdToPiece(id), id);
+    order.push_back(id);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return model.GetScore(a) > model.GetScore(b); });
+  ordered_json list = ordered_json::array();
+  for (const int id : order) {
+    const std::string_view piece = model.IdToPiece(id);
+    size_t cut = 0;
+    each_code_point(piece, [&](char32_t, std::string_view bytes) {
+      const std::string_view left = piece.substr(0, cut), right = piece.substr(cut);
+      if (ids.contains(left) && ids.contains(right)) list.push_back(std::string(left) + ' ' + std::string(right));
+      cut += bytes.size();
+    });
+  }
+  return list;
+}
+
+}  // namespace
+
+ordered_json SentencePieceTokenizer::json_parts() const {
+  bool bytes = false;
+  for (int id = 0; id < processor_->GetPieceSize() && !bytes; ++id) bytes = processor_->IsByte(id);
+  ordered_json parts;
+  parts["normalizer"] = normalizer(facts_);
+  parts["pre_tokenizer"] = metaspace(facts_.dummy_prefix);
+  parts["decoder"] = decoder(bytes, facts_.dummy_prefix);
+  const int32_t unknown = vocabulary().special().unknown;
+  if (facts_.bpe) {
+    parts["model"] = {{"type", "BPE"},
+                      {"dropout", nullptr},
+                      {"unk_token", vocabulary().piece(unknown)},
+                      {"continuing_subword_prefix", nullptr},
+                      {"end_of_word_suffix", nullptr},
+                      {"fuse_unk", true},
+                      {"byte_fallback", bytes},
+                      {"vocab", vocabulary_json(vocabulary())},
+                      {"merges", merges(*processor_)}};
+  } else {
+    parts["model"] = {{"type", "Unigram"},
+                      {"unk_id", unknown},
+                      {"vocab", unigram_vocabulary(*processor_, vocabulary())},
+                      {"byte_fallback", bytes}};
+  }
+  return parts;
+}
+
+}  // namespace limpid

@@ -1,0 +1,175 @@
+#include "text/tokenizer_json.h"
+
+#include <array>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "text/character_tokenizer.h"
+#include "text/word_tokenizer.h"
+
+namespace limpid {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+ordered_json added_tokens(const Vocabulary& vocabulary) {
+  ordered_json tokens = ordered_json::array();
+  for (int32_t id = 0; id < vocabulary.size(); ++id)
+    if (vocabulary.is_special(id))
+      tokens.push_back({{"id", id},
+                        {"content", vocabulary.piece(id)},
+                        {"single_word", false},
+                        {"lstrip", false},
+                        {"rstrip", false},
+                        {"normalized", false},
+                        {"special", true}});
+  return tokens;
+}
+
+// What stands around one text and around two, with the special tokens of the given ids.
+ordered_json template_json(const Vocabulary& vocabulary, int32_t before, int32_t after) {
+  const auto text = [](const char* name, int type) {
+    return ordered_json{{"Sequence", {{"id", name}, {"type_id", type}}}};
+  };
+  const auto token = [&](int32_t id, int type) {
+    return ordered_json{{"SpecialToken", {{"id", vocabulary.piece(id)}, {"type_id", type}}}};
+  };
+  ordered_json single = ordered_json::array(), special = ordered_json::object();
+  if (before >= 0) single.push_back(token(before, 0));
+  single.push_back(text("A", 0));
+  ordered_json pair = single;
+  if (before >= 0 && after >= 0) pair.push_back(token(after, 0));
+  pair.push_back(text("B", 1));
+  if (after >= 0) {
+    single.push_back(token(after, 0));
+    pair.push_back(token(after, 1));
+  }
+  for (const int32_t id : {before, after})
+    if (id >= 0) {
+      const std::string& name = vocabulary.piece(id);
+      special[name] = {{"id", name}, {"ids", {id}}, {"tokens", {name}}};
+    }
+  return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", special}};
+}
+
+ordered_json post_processor(const Vocabulary& vocabulary, const std::string& model_type) {
+  const SpecialIds& special = vocabulary.special();
+  if ((model_type == "marian" || model_type == "pegasus") && special.end >= 0)
+    return template_json(vocabulary, -1, special.end);
+  if (model_type == "bert" && special.begin >= 0 && special.end >= 0)
+    return template_json(vocabulary, special.begin, special.end);
+  return nullptr;
+}
+
+// The type of a part, "" where the part is missing or null.
+std::string type_of(const json& file, const char* part) {
+  const auto found = file.find(part);
+  return found == file.end() || found->is_null() ? "" : found->at("type").get<std::string>();
+}
+
+bool lowercase_of(const json& file, const std::string& where) {
+  const std::string type = type_of(file, "normalizer");
+  check(type.empty() || type == "Lowercase",
+        "{}: has the normalizer {}, which Limpid does not know beside this model: use a tokenizer without it", where,
+        type);
+  return type == "Lowercase";
+}
+
+template <class Kind>
+std::shared_ptr<const StorableTokenizer> read_word_level(const json& file, const std::string& where) {
+  std::vector<std::string> special;
+  for (const json& token : file.at("added_tokens"))
+    if (token.at("special").get<bool>()) special.push_back(token.at("content").get<std::string>());
+  auto vocabulary = vocabulary_from_json(file.at("model").at("vocab"), special, where);
+  check(vocabulary->special().unknown >= 0, "{}: has no token for the unknown: add \"<unk>\" to it", where);
+  return std::make_shared<Kind>(std::move(vocabulary), lowercase_of(file, where));
+}
+
+// How a kind is told by its model and pre-tokenizer, and what reads it.
+struct Reader {
+  std::string_view model, pre_tokenizer;
+  std::shared_ptr<const StorableTokenizer> (*read)(const json& file, const std::string& where);
+};
+constexpr std::array kReaders = {
+    Reader{"WordLevel", "Split", read_word_level<CharacterTokenizer>},
+    Reader{"WordLevel", "WhitespaceSplit", read_word_level<WordTokenizer>},
+};
+
+}  // namespace
+
+ordered_json vocabulary_json(const Vocabulary& vocabulary) {
+  ordered_json result = ordered_json::object();
+  auto& members = result.get_ref<ordered_json::object_t&>();  // its own insertion looks through all that is there
+  members.reserve(static_cast<size_t>(vocabulary.size()));
+  for (int32_t id = 0; id < vocabulary.size(); ++id)
+    if (const std::string& piece = vocabulary.piece(id); !piece.empty()) members.emplace_back(piece, id);
+  return result;
+}
+
+std::shared_ptr<const Vocabulary> vocabulary_from_json(const json& members, std::span<const std::string> special,
+                                                       const std::string& where) {
+  constexpr int64_t largest = 1 << 24;  // of the ids
+  std::vector<std::string> pieces;
+  for (const auto& [piece, value] : members.items()) {
+    const int64_t id = value.get<int64_t>();
+    check(id >= 0 && id <= largest, "{}: gives \"{}\" the id {}: ids lie between 0 and {}", where, piece, id, largest);
+    if (id >= static_cast<int64_t>(pieces.size())) pieces.resize(static_cast<size_t>(id) + 1);
+    std::string& place = pieces[static_cast<size_t>(id)];
+    check(place.empty(), "{}: gives both \"{}\" and \"{}\" the id {}: give each token its own", where, place, piece,
+          id);
+    place = piece;
+  }
+  return std::make_shared<Vocabulary>(std::move(pieces), special, where);
+}
+
+ordered_json lowercase_json(bool lowercase) {
+  return lowercase ? ordered_json{{"type", "Lowercase"}} : ordered_json(nullptr);
+}
+
+ordered_json word_level_json(const Vocabulary& vocabulary) {
+  return {{"type", "WordLevel"},
+          {"vocab", vocabulary_json(vocabulary)},
+          {"unk_token", vocabulary.piece(vocabulary.special().unknown)}};
+}
+
+ordered_json tokenizer_json(const StorableTokenizer& tokenizer, const std::string& model_type) {
+  ordered_json parts = tokenizer.json_parts();
+  return {{"version", "1.0"},
+          {"truncation", nullptr},
+          {"padding", nullptr},
+          {"added_tokens", added_tokens(tokenizer.vocabulary())},
+          {"normalizer", std::move(parts["normalizer"])},
+          {"pre_tokenizer", std::move(parts["pre_tokenizer"])},
+          {"post_processor", post_processor(tokenizer.vocabulary(), model_type)},
+          {"decoder", std::move(parts["decoder"])},
+          {"model", std::move(parts["model"])}};
+}
+
+json read_tokenizer_file(const std::filesystem::path& path) {
+  const std::string text = read_text(path);
+  try {
+    return json::parse(text);
+  } catch (const json::exception& error) {
+    fail("[tokenizer] {}: is not JSON ({}): is the file whole?", path.string(), error.what());
+  }
+}
+
+std::shared_ptr<const StorableTokenizer> read_tokenizer_json(const std::filesystem::path& path) {
+  const std::string where = "[tokenizer] " + path.string();
+  const json file = read_tokenizer_file(path);
+  try {
+    const std::string model = type_of(file, "model"), pre_tokenizer = type_of(file, "pre_tokenizer");
+    for (const Reader& reader : kReaders)
+      if (reader.model == model && reader.pre_tokenizer == pre_tokenizer) return reader.read(file, where);
+    fail(
+        "{}: holds a tokenizer of the kind {} with the pre-tokenizer {}, which Limpid cannot read without a "
+        "SentencePiece model: put tokenizer.model beside it if the model has one",
+        where, model.empty() ? "unnamed" : model, pre_tokenizer.empty() ? "none" : pre_tokenizer);
+  } catch (const json::exception& error) {
+    fail("{}: is not laid out as a tokenizer.json is ({}): is it the right file?", where, error.what());
+  }
+}
+
+}  // namespace limpid

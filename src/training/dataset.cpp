@@ -1,0 +1,388 @@
+#include "training/dataset.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "formats/json.h"
+#include "formats/model_folder.h"
+#include "text/duplicates.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kMostRemembered = 100000;  // validation examples whose hashes are looked for in the training text
+
+std::vector<std::string> special_tokens(Task task, const Recipe& recipe) {
+  switch (task) {
+    case Task::translation: return {"<pad>", "</s>", "<unk>"};
+    case Task::language_model:
+      return recipe.data.unit == "stream" && recipe.tokenizer.kind == "characters"
+                 ? std::vector<std::string>{"<unk>"}
+                 : std::vector<std::string>{"<unk>", "<s>", "</s>"};
+    case Task::masked:
+    case Task::classification: break;
+  }
+  return {"<pad>", "</s>", "<unk>", "<s>", "<mask>"};
+}
+
+std::string fingerprint_of(const Recipe& recipe) {
+  ContentHash hash;
+  Recipe relevant;  // only what changes the data
+  relevant.model = {{"model_type", recipe.model.at("model_type")}};
+  relevant.data = recipe.data;
+  relevant.tokenizer = recipe.tokenizer;
+  relevant.seed = recipe.seed;
+  relevant.start_from = recipe.start_from;
+  relevant.validation.translate = recipe.validation.translate;
+  relevant.data.folder.clear();
+  relevant.data.test.clear();
+  hash.update(dump_recipe(relevant));
+  for (const auto* names : {&recipe.data.train, &recipe.data.valid})
+    for (const std::string& name : *names) hash.update(hash_text(hash_file(data_path(recipe, name))));
+  return hash_text(hash.value());
+}
+
+// Turns text examples into ids by the task's conventions.
+class Encoder {
+ public:
+  Encoder(Task task, const Recipe& recipe, const Tokenizers& tokenizers)
+      : task_(task), recipe_(recipe), tokenizers_(tokenizers) {}
+
+  // Why the example cannot be used, or nothing.
+  std::string encode(const TextExample& text, Example& ids, const std::vector<std::string>& labels) const {
+    const bool stream = recipe_.data.unit == "stream";
+    if (!stream && text.first.find_first_not_of(" \t") == std::string_view::npos) return "empty";
+    ids.second.clear();
+    switch (task_) {
+      case Task::translation:
+        if (text.second.find_first_not_of(" \t") == std::string_view::npos) return "empty";
+        ids.first = side(*tokenizers_.source, text.first, false);
+        ids.second = side(*tokenizers_.target, text.second, false);
+        break;
+      case Task::language_model:
+        ids.first = stream ? stream_line(text.first) : side(*tokenizers_.source, text.first, true);
+        break;
+      case Task::masked: ids.first = side(*tokenizers_.source, text.first, true); break;
+      case Task::classification: {
+        const auto label = std::lower_bound(labels.begin(), labels.end(), text.second);
+        if (label == labels.end() || *label != text.second) return "label that training does not have";
+        ids.first = side(*tokenizers_.source, text.first, true);
+        ids.second = {static_cast<int32_t>(label - labels.begin())};
+      }
+    }
+    return stream ? "" : unfit(ids);
+  }
+
+ private:
+  static std::vector<int32_t> side(const Tokenizer& tokenizer, std::string_view text, bool begin) {
+    std::vector<int32_t> ids = tokenizer.encode(text);
+    const SpecialIds special = tokenizer.special();
+    if (begin && special.begin >= 0) ids.insert(ids.begin(), special.begin);
+    if (special.end >= 0) ids.push_back(special.end);
+    return ids;
+  }
+
+  // Lines of a stream are parted by what the vocabulary has for it: a line break, else the end token.
+  std::vector<int32_t> stream_line(std::string_view line) const {
+    if (recipe_.tokenizer.kind == "characters") return tokenizers_.source->encode(std::string(line) + '\n');
+    return side(*tokenizers_.source, line, false);
+  }
+
+  std::string unfit(const Example& ids) const {
+    const auto first = static_cast<int64_t>(ids.first.size()), second = static_cast<int64_t>(ids.second.size());
+    if (std::max(first, second) > recipe_.data.max_length) return "longer than data.max_length";
+    if (task_ == Task::translation && recipe_.data.max_ratio > 0 &&
+        static_cast<double>(std::max(first, second)) > recipe_.data.max_ratio * static_cast<double>(std::min(first, second)))
+      return "sides differ more than data.max_ratio";
+    return task_ == Task::language_model && first < 2 ? "empty" : "";
+  }
+
+  Task task_;
+  const Recipe& recipe_;
+  const Tokenizers& tokenizers_;
+};
+
+class Preparation {
+ public:
+  Preparation(const Recipe& recipe, const fs::path& folder, const DataProgress& progress)
+      : recipe_(recipe), task_(task_of(recipe)), folder_(folder), data_(folder / "data"), progress_(progress) {}
+
+  Dataset make(const std::string& fingerprint) {
+    make_folder(data_);
+    survey();
+    find_tokenizers();
+    if (hold_out_share_ > 0 && recipe_.data.unit == "stream") {
+      encode_stream();
+    } else {
+      if (recipe_.data.valid.empty()) encode_files(recipe_.data.train, "valid", dataset_.valid_report, true);
+      else encode_files(recipe_.data.valid, "valid", dataset_.valid_report, true);
+      encode_files(recipe_.data.train, "train", dataset_.train_report, false);
+    }
+    check(dataset_.train_report.kept > 0, "[data] nothing is left to train on: {} lines, all dropped", dataset_.train_report.lines);
+    check(dataset_.valid_report.kept > 0, "[data] nothing is left to validate on: name files in data.valid, or raise data.valid_share");
+    dataset_.fingerprint = fingerprint;
+    save();
+    return load();
+  }
+
+  Dataset load();
+
+ private:
+  void tell(const std::string& what, double done) const {
+    if (progress_) progress_(what, done);
+  }
+
+  // Counts the lines and, of classification, gathers the labels; the first look at the text also finds what is broken.
+  void survey() {
+    CorpusReader reader(corpus_files(recipe_, recipe_.data.train));
+    std::set<std::string> labels;
+    for (int64_t lines = 0;; ++lines) {
+      const auto example = reader.next();
+      if (!example) {
+        lines_ = lines;
+        break;
+      }
+      if (task_ == Task::classification && labels.size() < 10000) labels.emplace(example->second);
+      if (lines % 10000 == 0) tell("reading the text", reader.progress());
+    }
+    check(lines_ > 0, "[data] {} is empty", data_path(recipe_, recipe_.data.train[0]).string());
+    dataset_.labels.assign(labels.begin(), labels.end());
+    check(task_ != Task::classification || labels.size() > 1, "[data] all texts have the same label: there is nothing to learn");
+    if (recipe_.data.valid.empty())
+      hold_out_share_ = std::min(recipe_.data.valid_share, static_cast<double>(recipe_.data.valid_most) / static_cast<double>(lines_));
+  }
+
+  EachLine each_line(bool second) const {
+    return [this, second](const std::function<void(std::string_view)>& line) {
+      CorpusReader reader(corpus_files(recipe_, recipe_.data.train));
+      const bool stream = recipe_.data.unit == "stream" && recipe_.tokenizer.kind == "characters";
+      for (int64_t i = 0; const auto example = reader.next(); ++i) {
+        if (i % 10000 == 0) tell("training the tokenizer", reader.progress());
+        if (stream) line(std::string(example->first) + '\n');
+        else line(second ? example->second : example->first);
+      }
+    };
+  }
+
+  void find_tokenizers() {
+    if (!recipe_.start_from.empty()) {
+      dataset_.tokenizers = load_tokenizers(recipe_.start_from);
+    } else {
+      TokenizerOptions options = tokenizer_options(recipe_);
+      options.special = special_tokens(task_, recipe_);
+      dataset_.tokenizers =
+          train_tokenizers(options, each_line(false), task_ == Task::translation ? each_line(true) : EachLine{});
+    }
+    save_tokenizers(folder_, recipe_.model.at("model_type"), dataset_.tokenizers);
+  }
+
+  bool held_out(const TextExample& example) const {
+    return hold_out_share_ > 0 && static_cast<double>(text_hash(example.first) >> 11) * 0x1p-53 < hold_out_share_;
+  }
+
+  void encode_files(const std::vector<std::string>& names, const std::string& set, CorpusReport& report, bool validation) {
+    CorpusReader reader(corpus_files(recipe_, names));
+    TokenStoreWriter writer(data_ / set);
+    DuplicateCounter duplicates;
+    const Encoder encoder(task_, recipe_, dataset_.tokenizers);
+    Example ids;
+    while (const auto text = reader.next()) {
+      if (report.lines % 10000 == 0) tell("encoding " + set, reader.progress());
+      if (hold_out_share_ > 0 && held_out(*text) != validation) continue;
+      ++report.lines;
+      const std::string reason = encoder.encode(*text, ids, dataset_.labels);
+      if (!reason.empty()) {
+        if (++report.dropped[reason] == 1) report.first_dropped[reason] = text->line;
+        continue;
+      }
+      count(ids, report);
+      writer.add(ids.first, ids.second);
+      const uint64_t hash = text_hash(text->first, text->second);
+      duplicates.add(hash);
+      watch_overlap(hash, *text, validation);
+    }
+    report.duplicates = recipe_.data.unit == "stream" ? 0 : duplicates.duplicates();
+    writer.commit();
+  }
+
+  void watch_overlap(uint64_t hash, const TextExample& text, bool validation) {
+    if (recipe_.data.unit == "stream") return;
+    if (validation) {
+      if (static_cast<int64_t>(valid_hashes_.size()) < kMostRemembered) valid_hashes_.insert(hash);
+      if (static_cast<int64_t>(dataset_.valid_texts.size()) < recipe_.validation.translate)
+        dataset_.valid_texts.emplace_back(text.first, text.second);
+    } else if (valid_hashes_.erase(hash) > 0 && ++dataset_.overlap == 1) {
+      dataset_.overlap_line = text.line;
+    }
+  }
+
+  void count(const Example& ids, CorpusReport& report) const {
+    ++report.kept;
+    const auto longest = static_cast<int64_t>(std::max(ids.first.size(), ids.second.size()));
+    report.longest = std::max(report.longest, longest);
+    ++report.lengths[std::min<size_t>(static_cast<size_t>(longest - (longest > 0)) / 8, report.lengths.size() - 1)];
+    report.tokens[0] += static_cast<int64_t>(ids.first.size());
+    report.tokens[1] += static_cast<int64_t>(ids.second.size());
+    const auto unknowns = [](const Tokenizer& tokenizer, const std::vector<int32_t>& side) {
+      return std::count(side.begin(), side.end(), tokenizer.special().unknown);
+    };
+    report.unknown += unknowns(*dataset_.tokenizers.source, ids.first);
+    if (task_ == Task::translation) report.unknown += unknowns(*dataset_.tokenizers.target, ids.second);
+  }
+
+  // A stream whose last part is held out.
+  void encode_stream() {
+    encode_files_of_stream();
+    const TokenStore all(data_ / "all");
+    const auto border = static_cast<int64_t>(static_cast<double>(all.tokens()) * (1 - recipe_.data.valid_share));
+    copy(all, 0, border, "train", dataset_.train_report);
+    copy(all, border, all.tokens(), "valid", dataset_.valid_report);
+    for (const char* extension : {".tokens", ".index"}) fs::remove((data_ / "all") += extension);
+  }
+
+  void encode_files_of_stream() {
+    const double share = std::exchange(hold_out_share_, 0);
+    encode_files(recipe_.data.train, "all", dataset_.train_report, false);
+    hold_out_share_ = share;
+  }
+
+  void copy(const TokenStore& from, int64_t begin, int64_t end, const std::string& set, CorpusReport& report) const {
+    constexpr int64_t kAtOnce = 1 << 16;
+    TokenStoreWriter writer(data_ / set);
+    for (int64_t at = begin; at < end; at += kAtOnce) writer.add(from.ids(at, std::min(kAtOnce, end - at)), {});
+    writer.commit();
+    report.tokens[0] = end - begin;
+    report.kept = std::max<int64_t>(report.kept, end > begin);
+  }
+
+  void save() const;
+
+  const Recipe& recipe_;
+  Task task_;
+  fs::path folder_, data_;
+  DataProgress progress_;
+  Dataset dataset_;
+  int64_t lines_ = 0;
+  double hold_out_share_ = 0;  // of the training lines, where no validation files are named
+  std::unordered_set<uint64_t> valid_hashes_;
+};
+
+Json to_json(const CorpusReport& report) {
+  return {{"lines", report.lines},         {"kept", report.kept},
+          {"duplicates", report.duplicates}, {"dropped", report.dropped},
+          {"first_dropped", report.first_dropped}, {"tokens", {report.tokens[0], report.tokens[1]}},
+          {"unknown", report.unknown},     {"longest", report.longest},
+          {"lengths", report.lengths}};
+}
+
+CorpusReport report_from(const Json& json) {
+  CorpusReport report;
+  report.lines = json.at("lines");
+  report.kept = json.at("kept");
+  report.duplicates = json.at("duplicates");
+  report.dropped = json.at("dropped").get<std::map<std::string, int64_t>>();
+  report.first_dropped = json.at("first_dropped").get<std::map<std::string, int64_t>>();
+  report.tokens[0] = json.at("tokens")[0];
+  report.tokens[1] = json.at("tokens")[1];
+  report.unknown = json.at("unknown");
+  report.longest = json.at("longest");
+  report.lengths = json.at("lengths").get<std::vector<int64_t>>();
+  return report;
+}
+
+// Written last: a folder without it was not finished and is made again.
+void Preparation::save() const {
+  const Json json = {{"fingerprint", dataset_.fingerprint},
+                     {"train", to_json(dataset_.train_report)},
+                     {"valid", to_json(dataset_.valid_report)},
+                     {"overlap", dataset_.overlap},
+                     {"overlap_line", dataset_.overlap_line},
+                     {"labels", dataset_.labels},
+                     {"valid_texts", dataset_.valid_texts}};
+  write_text(data_ / "dataset.json", json.dump(1, ' ') + "\n");
+}
+
+Dataset Preparation::load() {
+  const Json json = read_json(data_ / "dataset.json");
+  Dataset dataset;
+  try {
+    dataset.fingerprint = json.at("fingerprint");
+    dataset.train_report = report_from(json.at("train"));
+    dataset.valid_report = report_from(json.at("valid"));
+    dataset.overlap = json.at("overlap");
+    dataset.overlap_line = json.at("overlap_line");
+    dataset.labels = json.at("labels").get<std::vector<std::string>>();
+    dataset.valid_texts = json.at("valid_texts").get<std::vector<std::pair<std::string, std::string>>>();
+  } catch (const nlohmann::json::exception& error) {
+    fail("[data] {}: {}: delete the folder, it is made again from the text", (data_ / "dataset.json").string(), error.what());
+  }
+  dataset.tokenizers = load_tokenizers(folder_);
+  dataset.train = std::make_unique<TokenStore>(data_ / "train");
+  dataset.valid = std::make_unique<TokenStore>(data_ / "valid");
+  return dataset;
+}
+
+}  // namespace
+
+Task task_of(const Recipe& recipe) {
+  const std::string type = recipe.model.at("model_type");
+  if (type == "gpt2" || type == "llama") return Task::language_model;
+  if (type == "bert") return recipe.data.labels ? Task::classification : Task::masked;
+  return Task::translation;
+}
+
+fs::path data_path(const Recipe& recipe, const std::string& name) {
+  return recipe.data.folder.empty() ? fs::path(name) : fs::path(recipe.data.folder) / name;
+}
+
+CorpusFiles corpus_files(const Recipe& recipe, const std::vector<std::string>& names) {
+  const Task task = task_of(recipe);
+  CorpusFiles files;
+  for (const std::string& name : names) files.paths.push_back(data_path(recipe, name));
+  files.pairs = task == Task::translation || task == Task::classification;
+  files.columns = {recipe.data.columns[0], recipe.data.columns[1]};
+  return files;
+}
+
+Dataset prepare_dataset(const Recipe& recipe, const fs::path& folder, const DataProgress& progress) {
+  check(!recipe.data.train.empty(), "[data] data.train names no file: what shall be learned?");
+  Preparation preparation(recipe, folder, progress);
+  const std::string fingerprint = fingerprint_of(recipe);
+  std::error_code none;
+  if (!fs::exists(folder / "data" / "dataset.json", none)) return preparation.make(fingerprint);
+  Dataset dataset = preparation.load();
+  check(dataset.fingerprint == fingerprint,
+        "[data] {}: was made from other files or settings than the recipe names now: choose another folder, or put them back",
+        (folder / "data").string());
+  return dataset;
+}
+
+Config make_config(const Recipe& recipe, const Dataset& dataset) {
+  Json json = recipe.model;
+  json["vocab_size"] = dataset.tokenizers.source->size();
+  const SpecialIds special = dataset.tokenizers.target->special();
+  const auto set = [&](const char* key, int32_t id) { json[key] = id >= 0 ? Json(id) : Json(nullptr); };
+  set("pad_token_id", special.pad);
+  set("eos_token_id", special.end);
+  set("bos_token_id", special.begin);
+  const Task task = task_of(recipe);
+  if (task == Task::translation) set("decoder_start_token_id", special.pad);
+  if (task == Task::masked || task == Task::classification) set("mask_token_id", special.mask);
+  if (task == Task::classification) {
+    json["num_labels"] = dataset.labels.size();
+    for (size_t i = 0; i < dataset.labels.size(); ++i) json["id2label"][std::to_string(i)] = dataset.labels[i];
+  }
+  Config config = parse_config(json);
+  for (const std::string& note : config.notes)
+    check(note.find("ignored") == std::string::npos, "[recipe] [model]: {}", note);
+  return config;
+}
+
+}  // namespace limpid

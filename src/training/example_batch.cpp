@@ -1,0 +1,61 @@
+#include "training/example_batch.h"
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace limpid {
+namespace {
+
+using Rows = std::vector<std::vector<int32_t>>;
+
+bool is_special(int32_t id, const Config& config) {
+  return id == config.bos_token || id == config.eos_token || id == config.pad_token;
+}
+
+Batch mask(Rows rows, const Config& config, const ExampleBatchOptions& options) {
+  check(config.mask_token.has_value(), "[data] the vocabulary has no mask token");
+  Random random(options.key);
+  Rows labels;
+  bool any = false;
+  for (auto& row : rows) {
+    labels.emplace_back(row.size(), -1);
+    for (size_t i = 0; i < row.size(); ++i) {
+      const double chosen = random.uniform(), what = random.uniform();
+      const auto other = static_cast<int32_t>(random.below(config.vocab));
+      if (is_special(row[i], config) || chosen >= options.mask_share) continue;
+      labels.back()[i] = row[i];
+      any = true;
+      if (what < 0.8) row[i] = static_cast<int32_t>(*config.mask_token);
+      else if (what < 0.9) row[i] = other;
+    }
+  }
+  if (!any) {  // a loss needs at least one token
+    labels[0][0] = rows[0][0];
+    rows[0][0] = static_cast<int32_t>(*config.mask_token);
+  }
+  return Batch::masked(rows, labels);
+}
+
+}  // namespace
+
+Batch make_batch(const std::vector<Example>& examples, const Config& config, const ExampleBatchOptions& options) {
+  Rows first, second;
+  for (const Example& example : examples) {
+    first.push_back(example.first);
+    second.push_back(example.second);
+  }
+  switch (options.task) {
+    case Task::translation: return Batch::pairs(first, second, static_cast<int32_t>(*config.decoder_start_token));
+    case Task::language_model: return Batch::next_tokens(first);
+    case Task::masked: return mask(std::move(first), config, options);
+    case Task::classification: break;
+  }
+  for (size_t i = 0; i < first.size(); ++i) {
+    const int32_t label = second[i].at(0);
+    second[i].assign(first[i].size(), -1);
+    second[i][0] = label;
+  }
+  return Batch::masked(first, second);
+}
+
+}  // namespace limpid

@@ -1,0 +1,18 @@
+#pragma once
+// What a model reads and should say, made of examples by the conventions of its task.
+
+#include "models/model.h"
+#include "training/dataset.h"
+
+namespace limpid {
+
+struct ExampleBatchOptions {
+  Task task = Task::translation;
+  double mask_share = 0.15;  // masked
+  uint64_t key = 0;          // of the random numbers that choose what is masked
+};
+
+// Masked tokens (Devlin et al. 2019): of the tokens to be guessed 80 % become the mask, 10 % a random token, 10 % stay.
+Batch make_batch(const std::vector<Example>& examples, const Config& config, const ExampleBatchOptions& options);
+
+}  // namespace limpid

@@ -1,0 +1,118 @@
+#include "training/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "training/checkpoint_folder.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLockText = "limpid run, process ";
+
+std::string lock_text(const fs::path& lock) {
+  try {
+    return read_text(lock);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// Whether a new run may begin here: nothing lies here but perhaps the lock of a run that starts at this moment.
+bool holds_nothing(const fs::path& path) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
+    if (entry.path().filename() != "lock" || !entry.is_regular_file(error) || entry.file_size(error) > 0) return false;
+  return !error;
+}
+
+[[noreturn]] void fail_opening(const fs::path& path, int code) {
+  const bool permission = code == EACCES || code == EPERM || code == EROFS;
+  fail("[run] {}: cannot be used as a run's folder: {}: {}", path.string(), std::generic_category().message(code),
+       permission ? "look at its owner and mode, or name another" : "name another");
+}
+
+// Opens and locks; nothing (-1) if the file was removed or replaced meanwhile, so that the lock would be of no use.
+int try_lock(const fs::path& folder) {
+  const fs::path path = folder / "lock";
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);  // less the umask
+  if (file < 0) fail_opening(folder, errno);
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    ::close(file);
+    if (error != EWOULDBLOCK)
+      fail("[run] {}: cannot be locked: {}: is it a network disk? Name a local folder", path.string(),
+           std::generic_category().message(error));
+    std::string other = lock_text(path);
+    other = other.starts_with(kLockText) ? other.substr(kLockText.size(), other.find('\n') - kLockText.size()) : "?";
+    fail("[run] {}: another run works in this folder, process {}: wait for it, end it, or name another folder",
+         folder.string(), other);
+  }
+  struct stat mine {
+  }, now{};
+  const bool same = ::fstat(file, &mine) == 0 && ::stat(path.c_str(), &now) == 0 && mine.st_ino == now.st_ino &&
+                    mine.st_dev == now.st_dev;
+  if (same) return file;
+  ::close(file);
+  return -1;
+}
+
+// Says who holds the lock. Only for messages: that it is held is the kernel's business, and ends with the process.
+void sign(int file, const fs::path& folder) {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host = {"?"};
+  const std::string text = fmt::format("{}{} on {}\n", kLockText, ::getpid(), host.data());
+  const auto size = static_cast<ssize_t>(text.size());
+  const bool written = ::pwrite(file, text.data(), text.size(), 0) == size && ::ftruncate(file, size) == 0;
+  if (!written) fail_opening(folder, errno);
+}
+
+}  // namespace
+
+bool is_run_folder(const fs::path& path) {
+  return lock_text(path / "lock").starts_with(kLockText) || !list_checkpoints(path / "checkpoints").empty();
+}
+
+RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) fail_opening(path_, error.value());
+  check(holds_nothing(path_) || is_run_folder(path_),
+        "[run] {}: holds something else than a training run: name a new or empty folder", path_.string());
+  while (lock_ < 0) lock_ = try_lock(path_);
+  try {
+    sign(lock_, path_);
+  } catch (...) {
+    ::close(lock_);
+    throw;
+  }
+}
+
+RunFolder::RunFolder(RunFolder&& other) noexcept
+    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+
+RunFolder& RunFolder::operator=(RunFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(lock_, other.lock_);
+  return *this;
+}
+
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+bool RunFolder::has_checkpoint() const { return !list_checkpoints(checkpoints()).empty(); }
+
+}  // namespace limpid

@@ -1,0 +1,39 @@
+#include "training/run_progress.h"
+
+#include "base/error.h"
+
+namespace limpid {
+
+nlohmann::ordered_json RunProgress::json() const {
+  return {{"step", step},
+          {"epoch", position.epoch},
+          {"pool", position.pool},
+          {"batch", position.batch},
+          {"best", best},
+          {"best_step", best_step},
+          {"without_better", without_better},
+          {"rate_factor", rate_factor},
+          {"rollbacks", rollbacks},
+          {"smoothed_loss", smoothed_loss},
+          {"lowest_loss", lowest_loss},
+          {"seconds", seconds}};
+}
+
+RunProgress RunProgress::from(const nlohmann::ordered_json& json) {
+  try {
+    return {.step = json.at("step"),
+            .position = {json.at("epoch"), json.at("pool"), json.at("batch")},
+            .best = json.at("best"),
+            .best_step = json.at("best_step"),
+            .without_better = json.at("without_better"),
+            .rate_factor = json.at("rate_factor"),
+            .rollbacks = json.at("rollbacks"),
+            .smoothed_loss = json.at("smoothed_loss"),
+            .lowest_loss = json.at("lowest_loss"),
+            .seconds = json.at("seconds")};
+  } catch (const nlohmann::json::exception& error) {
+    fail("[checkpoint] state.json does not say how to go on ({}): was it written by another version?", error.what());
+  }
+}
+
+}  // namespace limpid

@@ -1,0 +1,26 @@
+#pragma once
+// RunProgress: the few numbers beside weights and moments that decide how a run goes on. Kept in every checkpoint.
+
+#include <nlohmann/json.hpp>
+
+#include "text/batches.h"
+
+namespace limpid {
+
+struct RunProgress {
+  int64_t step = 0;           // updates done
+  Batches::Position position;  // of the next batch
+  double best = 0;            // by the recipe's metric
+  int64_t best_step = -1;     // -1: no validation yet
+  int64_t without_better = 0;  // validations since then
+  double rate_factor = 1;     // of the learning rate, halved whenever the run diverged
+  int64_t rollbacks = 0;
+  double smoothed_loss = 0;   // of the last hundred updates or so
+  double lowest_loss = 1e30;  // that this has been
+  double seconds = 0;         // of training so far
+
+  nlohmann::ordered_json json() const;
+  static RunProgress from(const nlohmann::ordered_json& json);
+};
+
+}  // namespace limpid

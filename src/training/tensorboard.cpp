@@ -1,0 +1,109 @@
+#include "training/tensorboard.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <system_error>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "formats/model_folder.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "events.out.tfevents.";
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+template <class Number>
+std::string bytes_of_number(Number number) {  // little-endian
+  std::string bytes(sizeof(number), '\0');
+  std::memcpy(bytes.data(), &number, sizeof(number));
+  return bytes;
+}
+
+// Protobuf's encoding: a key, (number of the field << 3) | kind, then the value. A varint has seven bits a byte, low
+// ones first, the eighth set while more follow.
+enum class Wire : uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+std::string varint(uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+  return bytes + static_cast<char>(value);
+}
+
+std::string key(uint64_t field, Wire wire) { return varint(field << 3 | static_cast<uint64_t>(wire)); }
+
+std::string number_field(uint64_t field, int64_t value) {
+  return key(field, Wire::varint) + varint(static_cast<uint64_t>(value));
+}
+
+std::string bytes_field(uint64_t field, std::string_view bytes) {
+  return key(field, Wire::bytes) + varint(bytes.size()).append(bytes);
+}
+
+// Event { double wall_time = 1; int64 step = 2; oneof { string file_version = 3; Summary summary = 5;
+//         SessionLog session_log = 7; } }
+std::string event(int64_t step, uint64_t field, std::string_view content) {
+  const std::string step_field = step == 0 ? "" : number_field(2, step);  // 0 is what a missing field means
+  return key(1, Wire::fixed64) + bytes_of_number(seconds_now()) + step_field + bytes_field(field, content);
+}
+
+// A CRC of data that itself contains a CRC is weak; TensorFlow therefore stores it rotated and shifted.
+uint32_t masked_crc(std::string_view bytes) {
+  const uint32_t crc = crc32c(bytes);
+  return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+std::string record(std::string_view data) {
+  const std::string length = bytes_of_number(uint64_t{data.size()});
+  std::string bytes = length + bytes_of_number(masked_crc(length));
+  return bytes.append(data) + bytes_of_number(masked_crc(data));
+}
+
+// TensorBoard reads the files of a folder in the order of their names, which begin with the second they were made in.
+// A file made now must therefore count as later than all others, even in the same second or after the clock was set.
+int64_t next_second(const fs::path& folder) {
+  auto second = static_cast<int64_t>(seconds_now());
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kPrefix))
+      second = std::max<int64_t>(second, std::strtoll(name.c_str() + kPrefix.size(), nullptr, 10) + 1);
+  }
+  return second;
+}
+
+fs::path new_file(const fs::path& folder) {
+  make_folder(folder);
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host = {"localhost"};
+  return folder / fmt::format("{}{:010}.{}.{}.0", kPrefix, next_second(folder), host.data(), ::getpid());
+}
+
+}  // namespace
+
+TensorBoardWriter::TensorBoardWriter(const fs::path& folder, std::optional<int64_t> resumed_step)
+    : file_(new_file(folder)) {
+  const int64_t first = resumed_step ? *resumed_step + 1 : 0;
+  file_.append(record(event(first, 3, "brain.Event:2")));
+  // SessionLog { status = 1: START = 1 }: makes TensorBoard forget points of this step and later ones.
+  if (resumed_step) file_.append(record(event(first, 7, number_field(1, 1))));
+}
+
+void TensorBoardWriter::scalar(std::string_view tag, int64_t step, double value) {
+  // Summary { repeated Value { string tag = 1; float simple_value = 2; } value = 1; }
+  const std::string point = bytes_field(1, tag) + key(2, Wire::fixed32) + bytes_of_number(static_cast<float>(value));
+  file_.append(record(event(step, 5, bytes_field(1, point))));
+}
+
+}  // namespace limpid

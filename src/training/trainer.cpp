@@ -1,0 +1,404 @@
+#include "training/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "formats/model_folder.h"
+#include "text/batches.h"
+#include "training/checkpoint.h"
+#include "training/event_log.h"
+#include "training/example_batch.h"
+#include "training/model_files.h"
+#include "training/run_progress.h"
+#include "training/tensorboard.h"
+#include "training/validation.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kLogEvery = 10;       // updates
+constexpr int64_t kMostRollbacks = 5;
+constexpr uint64_t kMaskPlace = 0x6d61736b;  // of random numbers
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+BatchesOptions batches_options(const Recipe& recipe) {
+  return {.tokens = recipe.batch.tokens,
+          .sequences = recipe.batch.sequences,
+          .window = recipe.data.unit == "stream" ? recipe.batch.window : 0,
+          .seed = recipe.seed};
+}
+
+// Speed over the last seconds, for people to read.
+class Pace {
+ public:
+  void add(int64_t tokens, double seconds) {
+    recent_.emplace_back(tokens, seconds);
+    if (recent_.size() > 50) recent_.pop_front();
+  }
+  double tokens_per_second() const {
+    double tokens = 0, seconds = 0;
+    for (const auto& [count, time] : recent_) tokens += static_cast<double>(count), seconds += time;
+    return seconds > 0 ? tokens / seconds : 0;
+  }
+  double seconds_per_step() const {
+    double seconds = 0;
+    for (const auto& [count, time] : recent_) seconds += time;
+    return recent_.empty() ? 0 : seconds / static_cast<double>(recent_.size());
+  }
+
+ private:
+  std::deque<std::pair<int64_t, double>> recent_;
+};
+
+struct Update {
+  double loss = 0;  // mean of its tokens
+  int64_t tokens = 0;
+  double norm = 0, rate = 0;
+};
+
+class Trainer {
+ public:
+  Trainer(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer, const TrainingOptions& options)
+      : recipe_(recipe),
+        folder_(folder),
+        observer_(observer),
+        options_(options),
+        dataset_(prepare_dataset(recipe, folder.path(), [&](const std::string& what, double done) { observer.preparing(what, done); })),
+        model_(make_model(make_config(recipe, dataset_))),
+        parameters_([this](const WeightVisitor& visitor) { model_->visit_parameters(visitor); }),
+        gradients_(parameters_),
+        optimizer_(parameters_, optimizer_options(recipe)),
+        batches_(*dataset_.train, batches_options(recipe)),
+        task_(task_of(recipe)),
+        steps_(expected_steps()) {
+    check_schedule(recipe.schedule, steps_);
+    freeze_parameters(recipe.optimizer.freeze, parameters_, gradients_);
+    if (recipe.checkpoint.ema > 0) average_ = make_flat_buffer(parameters_.size());
+  }
+
+  TrainingResult run() {
+    start();
+    while (true) {
+      if (const std::string why = end(); !why.empty()) return finish(why);
+      const int64_t epoch = batches_.position().epoch;
+      const auto begun = Clock::now();
+      const Update update = this->update();
+      progress_.seconds += since(begun);
+      pace_.add(update.tokens, since(begun));
+      if (diverged(update)) {
+        roll_back(update);
+        continue;
+      }
+      report(update);
+      const bool new_epoch = batches_.position().epoch != epoch;
+      const auto due = [&](int64_t every) { return every > 0 ? progress_.step % every == 0 : new_epoch; };
+      bool better = false;
+      if (due(recipe_.validation.steps)) {
+        const auto from = Clock::now();
+        better = validate_now();
+        progress_.seconds += since(from);
+      }
+      if (due(recipe_.checkpoint.steps)) save("step");
+      else if (better) save("extra");
+      if (better) point_at_checkpoint(folder_.checkpoints(), "best", last_saved_);
+      if (options_.interrupted()) return interrupted();
+    }
+  }
+
+ private:
+  int64_t expected_steps() const {
+    const int64_t an_epoch = std::max<int64_t>(batches_.batches_per_epoch() / recipe_.batch.accumulate, 1);
+    if (recipe_.stop.steps > 0 && recipe_.stop.epochs > 0) return std::min(recipe_.stop.steps, recipe_.stop.epochs * an_epoch);
+    return recipe_.stop.steps > 0 ? recipe_.stop.steps : recipe_.stop.epochs * an_epoch;
+  }
+
+  void start() {
+    remove_unfinished(folder_.checkpoints());
+    write_model_files(folder_.path(), recipe_, dataset_, model_->config(), options_.command);
+    initialize();
+    TrainingState state = this->state();
+    const auto resumed = read_last_checkpoint(folder_.checkpoints(), state);
+    if (resumed) {
+      for (const std::string& text : resumed->notes) observer_.note(text);
+      restore(state);
+      last_saved_ = resumed->name;
+    }
+    log_.emplace(folder_.log(), resumed ? progress_.step : -1);
+    tensorboard_.emplace(folder_.tensorboard(), resumed ? std::optional(progress_.step) : std::nullopt);
+    observer_.starting(dataset_, model_->config(), parameters_.trainable_size(), progress_.step);
+  }
+
+  void initialize() {
+    parameters_.initialize(recipe_.seed);
+    if (!recipe_.start_from.empty()) read_weights(SafetensorsFolder(recipe_.start_from), parameters_);
+    if (average_) std::copy(parameters_.data(), parameters_.data() + parameters_.size(), average_.get());
+    std::fill_n(optimizer_.means().data(), optimizer_.means().size(), real{0});
+    std::fill_n(optimizer_.squares().data(), optimizer_.squares().size(), real{0});
+    optimizer_.set_steps(0);
+    progress_ = {};
+    progress_.best = worst_value(recipe_.validation.metric);
+    batches_.seek({});
+  }
+
+  TrainingState state() {
+    return {.config = &model_->config(),
+            .parameters = &parameters_,
+            .optimizer = &optimizer_,
+            .average = average_ ? std::span<real>(average_.get(), static_cast<size_t>(parameters_.size())) : std::span<real>(),
+            .progress = progress_.json()};
+  }
+
+  void restore(const TrainingState& state) {
+    progress_ = RunProgress::from(state.progress);
+    batches_.seek(progress_.position);
+  }
+
+  // One update of the weights: gradients of one or more batches, their mean over all tokens, a step of Adam.
+  Update update() {
+    Update result;
+    std::vector<Batch> parts;
+    for (int64_t i = 0; i < recipe_.batch.accumulate; ++i) {
+      const auto place = static_cast<uint64_t>(i);
+      parts.push_back(make_batch(batches_.next(), model_->config(),
+                                 {.task = task_,
+                                  .mask_share = recipe_.mask_share,
+                                  .key = random_key(recipe_.seed, static_cast<uint64_t>(progress_.step), kMaskPlace + place)}));
+      result.tokens += std::count_if(parts.back().labels.begin(), parts.back().labels.end(), [](int32_t label) { return label >= 0; });
+    }
+    gradients_.clear();
+    double sum = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      Tape tape(arena_, &gradients_);
+      const uint64_t pass = static_cast<uint64_t>(progress_.step) * parts.size() + i;
+      Run run({.arena = arena_, .tape = &tape, .train = true, .seed = recipe_.seed, .step = pass});
+      sum += model_->loss(run, parts[i],
+                          {.smoothing = static_cast<real>(recipe_.optimizer.label_smoothing), .tokens = static_cast<double>(result.tokens)}).sum;
+      tape.backward();
+      apply_statistics(parameters_, tape);
+    }
+    result.loss = sum / static_cast<double>(result.tokens);
+    if (!std::isfinite(result.loss)) return result;  // the weights stay as they are
+    result.rate = progress_.rate_factor * learning_rate(recipe_.schedule, progress_.step + 1, steps_, model_->config().width);
+    result.norm = optimizer_.step(parameters_, gradients_, result.rate);
+    if (average_) follow_average();
+    ++progress_.step;
+    progress_.position = batches_.position();
+    return result;
+  }
+
+  void follow_average() {
+    // The average of a young run forgets its random start sooner.
+    const double t = static_cast<double>(progress_.step);
+    const auto keep = static_cast<real>(std::min(recipe_.checkpoint.ema, (1 + t) / (10 + t)));
+    const real* now = parameters_.data();
+    real* average = average_.get();
+    parallel_ranges(parameters_.size(), 1 << 16, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) average[i] = keep * average[i] + (1 - keep) * now[i];
+    });
+  }
+
+  // A loss or gradient that is no number, or a loss that has risen far above the lowest.
+  bool diverged(const Update& update) {
+    if (!std::isfinite(update.loss) || !std::isfinite(update.norm)) return true;
+    constexpr double kMemory = 0.98;
+    const double keep = std::min(kMemory, 1 - 1 / static_cast<double>(progress_.step));
+    progress_.smoothed_loss = keep * progress_.smoothed_loss + (1 - keep) * update.loss;
+    if (progress_.step < 50) return false;
+    progress_.lowest_loss = std::min(progress_.lowest_loss, progress_.smoothed_loss);
+    return progress_.smoothed_loss > 1.5 * progress_.lowest_loss + 1;
+  }
+
+  void roll_back(const Update& update) {
+    const int64_t at = progress_.step;
+    const double factor = progress_.rate_factor / 2;
+    const int64_t rollbacks = progress_.rollbacks + 1;
+    check(rollbacks <= kMostRollbacks,
+          "[train] the loss diverged {} times, the last time at step {} with {} of the learning rate: lower schedule.learning_rate, "
+          "or raise schedule.warmup",
+          rollbacks, at, progress_.rate_factor);
+    initialize();
+    TrainingState state = this->state();
+    if (read_last_checkpoint(folder_.checkpoints(), state)) restore(state);
+    progress_.rate_factor = factor;
+    progress_.rollbacks = rollbacks;
+    observer_.note(fmt::format("The loss diverged at step {} ({}): back to step {} with half the learning rate.", at,
+                               std::isfinite(update.loss) ? fmt::format("{:.2f}", update.loss) : "not a number", progress_.step));
+    log_.reset();
+    log_.emplace(folder_.log(), progress_.step);  // what came after is forgotten
+    log_->write({{"event", "diverged"}, {"step", progress_.step}, {"at", at}, {"rate_factor", factor}});
+  }
+
+  void report(const Update& update) {
+    const double per_step = pace_.seconds_per_step();
+    const int64_t left = std::max<int64_t>(steps_ - progress_.step, 0);
+    double seconds_left = per_step * static_cast<double>(left);
+    if (recipe_.stop.minutes > 0) {
+      const double by_clock = std::max(0.0, 60 * recipe_.stop.minutes - progress_.seconds);
+      seconds_left = steps_ > 0 ? std::min(seconds_left, by_clock) : by_clock;
+    }
+    const StepReport report{.step = progress_.step,
+                            .steps = steps_,
+                            .epoch = progress_.position.epoch,
+                            .loss = progress_.smoothed_loss,
+                            .learning_rate = update.rate,
+                            .gradient_norm = update.norm,
+                            .tokens_per_second = pace_.tokens_per_second(),
+                            .seconds = progress_.seconds,
+                            .seconds_left = seconds_left};
+    observer_.step(report);
+    if (progress_.step % kLogEvery != 0) return;
+    log_->write({{"event", "step"},
+                 {"step", progress_.step},
+                 {"epoch", report.epoch},
+                 {"loss", update.loss},
+                 {"learning_rate", update.rate},
+                 {"gradient_norm", update.norm},
+                 {"tokens", update.tokens},
+                 {"tokens_per_second", std::round(report.tokens_per_second)},
+                 {"seconds", progress_.seconds}});
+    tensorboard_->scalar("train/loss", progress_.step, update.loss);
+    tensorboard_->scalar("train/lr", progress_.step, update.rate);
+    if (update.norm > 0) tensorboard_->scalar("train/gradient_norm", progress_.step, update.norm);
+  }
+
+  // The moving average takes the place of the weights while somebody looks at the model.
+  template <class Look>
+  auto with_average(const Look& look) {
+    const auto swap = [&] {
+      if (average_) std::swap_ranges(average_.get(), average_.get() + parameters_.size(), parameters_.data());
+    };
+    swap();
+    auto result = look();
+    swap();
+    return result;
+  }
+
+  bool validate_now() {
+    ValidationReport report = with_average([&] { return validate(*model_, recipe_, dataset_); });
+    report.step = progress_.step;
+    report.epoch = progress_.position.epoch;
+    const double value = metric_value(report, recipe_.validation.metric);
+    report.best = is_better(value, progress_.best, recipe_.validation.metric);
+    if (report.best) {
+      progress_.best = value;
+      progress_.best_step = progress_.step;
+      progress_.without_better = 0;
+      with_average([&] {
+        write_model(folder_.path(), model_->config(), parameters_);
+        return true;
+      });
+    } else {
+      ++progress_.without_better;
+    }
+    write_event(report, "validation");
+    observer_.validation(report);
+    return report.best;
+  }
+
+  void write_event(const ValidationReport& report, const char* name) {
+    nlohmann::ordered_json event = {{"event", name}, {"step", report.step}, {"epoch", report.epoch}, {"loss", report.loss}};
+    const auto add = [&](const char* key, const std::optional<double>& value) {
+      if (!value) return;
+      event[key] = *value;
+      tensorboard_->scalar(std::string("valid/") + key, report.step, *value);
+    };
+    add("loss", report.loss);
+    add("bleu", report.bleu);
+    add("chrf", report.chrf);
+    add("exact", report.exact);
+    event["best"] = report.best;
+    log_->write(event);
+  }
+
+  // Regular checkpoints ("step") come at the same steps whatever interrupts the run, so that their mean does too.
+  void save(const char* kind) {
+    log_->sync();
+    last_saved_ = checkpoint_name(progress_.step);
+    if (std::string_view(kind) == "extra") last_saved_.replace(0, last_saved_.find('-'), "extra");
+    write_checkpoint(folder_.checkpoints(), last_saved_, state());
+    prune_checkpoints(folder_.checkpoints(), {.last = recipe_.checkpoint.keep, .names = regular_checkpoints()});
+  }
+
+  // The last regular ones that an average is made of.
+  std::vector<std::string> regular_checkpoints() const {
+    std::vector<std::string> names = list_checkpoints(folder_.checkpoints());
+    std::erase_if(names, [&](const std::string& name) { return !name.starts_with("step-"); });
+    const auto wanted = static_cast<size_t>(recipe_.checkpoint.average);
+    if (names.size() > wanted) names.erase(names.begin(), names.end() - static_cast<ptrdiff_t>(wanted));
+    return names;
+  }
+
+  std::string end() const {
+    const auto& stop = recipe_.stop;
+    if (stop.steps > 0 && progress_.step >= stop.steps) return fmt::format("{} steps", progress_.step);
+    if (stop.epochs > 0 && progress_.position.epoch >= stop.epochs) return fmt::format("{} epochs", stop.epochs);
+    if (stop.minutes > 0 && progress_.seconds >= 60 * stop.minutes) return fmt::format("{:.1f} minutes", stop.minutes);
+    if (stop.patience > 0 && progress_.without_better >= stop.patience)
+      return fmt::format("no better score in {} validations", stop.patience);
+    return "";
+  }
+
+  TrainingResult interrupted() {
+    if (last_saved_.find(checkpoint_name(progress_.step).substr(5)) == std::string::npos) save("extra");
+    TrainingResult result = this->result("interrupted");
+    result.interrupted = true;
+    return result;
+  }
+
+  TrainingResult finish(const std::string& why) {
+    TrainingResult result = this->result(why);
+    std::vector<fs::path> paths;
+    for (const std::string& name : regular_checkpoints()) paths.push_back(folder_.checkpoints() / name);
+    const bool averaged = recipe_.checkpoint.average > 0 && !paths.empty();
+    if (averaged) average_checkpoints(paths, parameters_);
+    else if (progress_.best_step >= 0) read_weights(SafetensorsFolder(folder_.path()), parameters_);
+    else if (average_) std::copy(average_.get(), average_.get() + parameters_.size(), parameters_.data());
+    result.final = validate(*model_, recipe_, dataset_);
+    result.final.step = averaged || progress_.best_step < 0 ? progress_.step : progress_.best_step;
+    result.final.epoch = progress_.position.epoch;
+    if (averaged || progress_.best_step < 0) write_model(folder_.path(), model_->config(), parameters_);
+    write_event(result.final, "finished");
+    return result;
+  }
+
+  TrainingResult result(const std::string& why) const {
+    return {.why = why, .steps = progress_.step, .seconds = progress_.seconds, .best_step = progress_.best_step, .best = progress_.best};
+  }
+
+  const Recipe& recipe_;
+  RunFolder& folder_;
+  TrainingObserver& observer_;
+  const TrainingOptions& options_;
+  Dataset dataset_;
+  std::unique_ptr<Model> model_;
+  Parameters parameters_;
+  Gradients gradients_;
+  Optimizer optimizer_;
+  Batches batches_;
+  Task task_;
+  int64_t steps_;
+  Arena arena_;
+  std::shared_ptr<real> average_;  // moving average of the weights; none: not kept
+  RunProgress progress_;
+  Pace pace_;
+  std::optional<EventLog> log_;
+  std::optional<TensorBoardWriter> tensorboard_;
+  std::string last_saved_;
+};
+
+}  // namespace
+
+TrainingResult train(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer, const TrainingOptions& options) {
+  return Trainer(recipe, folder, observer, options).run();
+}
+
+}  // namespace limpid

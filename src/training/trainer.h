@@ -1,0 +1,62 @@
+#pragma once
+// The trainer: from a recipe to a model folder, in steps that can be interrupted anywhere and go on as if they had not
+// been. It prints nothing; an observer hears what happens.
+
+#include <optional>
+
+#include "training/dataset.h"
+#include "training/run_folder.h"
+
+namespace limpid {
+
+struct StepReport {
+  int64_t step = 0, steps = 0;  // updates done and expected; expected 0: unknown
+  int64_t epoch = 0;
+  double loss = 0;  // nats a token, smoothed labels included, mean of the last updates
+  double learning_rate = 0;
+  double gradient_norm = 0;  // 0: nobody clips
+  double tokens_per_second = 0;  // to be predicted
+  double seconds = 0, seconds_left = 0;  // of the whole run, interruptions left out; left 0: unknown
+};
+
+struct ShownTranslation {
+  std::string source, reference, written;
+};
+
+struct ValidationReport {
+  int64_t step = 0, epoch = 0;
+  double loss = 0;                                // nats a token
+  std::optional<double> bleu, chrf, exact;        // exact: share of examples that are right, 0 … 100
+  std::vector<ShownTranslation> shown;
+  bool best = false;
+};
+
+class TrainingObserver {
+ public:
+  virtual ~TrainingObserver() = default;
+  virtual void preparing(const std::string& what, double done) = 0;
+  virtual void starting(const Dataset& dataset, const Config& config, int64_t parameters, int64_t resumed_step) = 0;
+  virtual void step(const StepReport& report) = 0;
+  virtual void validation(const ValidationReport& report) = 0;
+  virtual void note(const std::string& text) = 0;  // something the user should know
+};
+
+struct TrainingOptions {
+  std::string command;                          // as given, for the record
+  std::function<bool()> interrupted = [] { return false; };  // asked after every update: save and return
+};
+
+struct TrainingResult {
+  bool interrupted = false;
+  std::string why;  // it ended: "8000 steps", "no better score in 10 validations", …
+  int64_t steps = 0;
+  double seconds = 0;
+  int64_t best_step = 0;
+  double best = 0;     // by the recipe's metric
+  ValidationReport final;  // of the model that was written
+};
+
+// Trains in the folder, going on from its last checkpoint if it has one.
+TrainingResult train(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer, const TrainingOptions& options = {});
+
+}  // namespace limpid
