@@ -1,74 +1,159 @@
 #include "base/parallel.h"
 
-#include <omp.h>
-
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
-
-#ifdef __SANITIZE_THREAD__
 #include <thread>
 #include <vector>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
 #endif
 
 namespace limpid {
-
 namespace {
 
-#ifdef __SANITIZE_THREAD__
+thread_local int wanted_threads = 0;   // 0: one per core
+thread_local bool in_parallel = false;  // this thread is at work for a parallel_for
 
-// The thread sanitizer cannot see how OpenMP's threads wait for each other, so under it they are std::threads, dealt
-// their shares beforehand: a race in a loop of two is then always between two threads.
-thread_local bool in_team = false;
-
-bool in_parallel() { return in_team; }
-
-template <class Body>
-void share_out(int64_t count, const Body& body) {
-  const int64_t team = threads();
-  const auto member = [&](int64_t first) {
-    in_team = true;
-    for (int64_t i = first; i < count; i += team) body(i);
-    in_team = false;
-  };
-  std::vector<std::jthread> others;
-  for (int64_t first = 1; first < team; ++first) others.emplace_back(member, first);
-  member(0);
-}
-
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  _mm_pause();
 #else
-
-bool in_parallel() { return omp_in_parallel() != 0; }
-
-template <class Body>
-void share_out(int64_t count, const Body& body) {
-#pragma omp parallel for schedule(dynamic, 1)
-  for (int64_t i = 0; i < count; ++i) body(i);
+  std::this_thread::yield();
+#endif
 }
 
+// Looks at a number for some 20 µs, about as long as waking a sleeping thread takes, and then sleeps until it changes.
+// Returns what it has become.
+class Watch {
+ public:
+  explicit Watch(std::atomic<int>& sleepers) : sleepers_(sleepers) {}
+
+  uint32_t changed(const std::atomic<uint32_t>& number, uint32_t from) {
+    constexpr int kLooks = 1500;
+    for (int i = 0; i < kLooks; ++i) {
+      if (const uint32_t now = number.load(std::memory_order_acquire); now != from) return now;
+      relax();
+    }
+    ++sleepers_;
+    number.wait(from);
+    --sleepers_;
+    return number.load(std::memory_order_acquire);
+  }
+
+ private:
+  std::atomic<int>& sleepers_;
+};
+
+// Threads that help whoever calls. A job is open while it has items left; helpers that come in time join in, and the caller
+// waits only for those that did. So a machine that is busy with other things costs no more than the help it withholds.
+class Pool {
+ public:
+  ~Pool() {
+    stop_ = true;
+    state_.fetch_add(kGeneration);
+    state_.notify_all();
+    for (std::thread& helper : helpers_) helper.join();
+  }
+
+  // Calls body(i) for every i below count on up to `team` threads. False: another thread's job is under way.
+  bool run(int64_t count, int team, const std::function<void(int64_t)>& body) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return false;
+    grow(std::min<int64_t>(team, count) - 1);
+    body_ = &body;
+    count_ = count;
+    team_ = team;
+    next_.store(0, std::memory_order_relaxed);
+    state_.store(((state_.load() & ~(kGeneration - 1)) + kGeneration) | kOpen);
+    if (sleepers_ > 0) state_.notify_all();
+#ifdef __SANITIZE_THREAD__
+    while ((state_ & kInside) == 0) std::this_thread::yield();  // races are looked for between threads that do work
 #endif
+    work();
+    uint32_t state = state_.fetch_and(~kOpen) & ~kOpen;
+    Watch watch(sleepers_);
+    while ((state & kInside) != 0) state = watch.changed(state_, state);
+    return true;
+  }
+
+ private:
+  // state_: helpers inside, whether the job is open, and which job it is.
+  static constexpr uint32_t kInside = 0x3ff, kOpen = 0x400, kGeneration = 0x800;
+
+  void grow(int64_t helpers) {
+    while (static_cast<int64_t>(helpers_.size()) < std::min<int64_t>(helpers, kInside))
+      helpers_.emplace_back([this, number = static_cast<int>(helpers_.size()) + 1] { help(number); });
+  }
+
+  void work() {
+    in_parallel = true;
+    for (int64_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) (*body_)(i);
+    in_parallel = false;
+  }
+
+  void help(int number) {
+    Watch watch(sleepers_);
+    uint32_t done = 0;  // the last job this helper was in
+    while (!stop_) {
+      uint32_t state = state_.load();
+      const uint32_t job = state & ~kInside;
+      if ((job & kOpen) == 0 || job == done) {
+        watch.changed(state_, state);
+        continue;
+      }
+      // Who is inside keeps the caller from returning, and so the job from changing.
+      if (!state_.compare_exchange_strong(state, state + 1)) continue;
+      done = job;
+      if (number < team_) work();
+      const uint32_t left = state_.fetch_sub(1) - 1;
+      if ((left & (kInside | kOpen)) == 0 && sleepers_ > 0) state_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;  // one job at a time
+  std::vector<std::thread> helpers_;
+  const std::function<void(int64_t)>* body_ = nullptr;
+  int64_t count_ = 0;
+  int team_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::atomic<int> sleepers_ = 0;
+  alignas(64) std::atomic<int64_t> next_ = 0;
+  alignas(64) std::atomic<uint32_t> state_ = 0;
+};
+
+Pool& pool() {
+  static Pool pool;
+  return pool;
+}
 
 }  // namespace
 
-void set_threads(int count) { omp_set_num_threads(count > 0 ? count : omp_get_num_procs()); }
+void set_threads(int count) { wanted_threads = count; }
 
-int threads() { return omp_get_max_threads(); }
+int threads() {
+  static const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return wanted_threads > 0 ? wanted_threads : cores;
+}
 
 void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {
-  if (count <= 1 || threads() == 1 || in_parallel()) {
+  const auto in_place = [&] {
     for (int64_t i = 0; i < count; ++i) body(i);
-    return;
-  }
+  };
+  if (count <= 1 || threads() == 1 || in_parallel) return in_place();
   std::exception_ptr error;
   std::mutex error_mutex;
-  share_out(count, [&](int64_t i) {
+  const std::function<void(int64_t)> guarded = [&](int64_t i) {
     try {
       body(i);
     } catch (...) {
       const std::lock_guard lock(error_mutex);
       error = std::current_exception();
     }
-  });
+  };
+  if (!pool().run(count, threads(), guarded)) return in_place();
   if (error) std::rethrow_exception(error);
 }
 

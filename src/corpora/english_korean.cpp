@@ -2,7 +2,6 @@
 
 #include <array>
 #include <set>
-#include <unordered_map>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -130,10 +129,11 @@ int64_t english_korean_lemmas() {
 
 double english_korean_plain_statements() {
   const Words& w = words();
-  constexpr double kDeterminers = 6, kTenses = 3, kPolarities = 2;  // the, a, this, that, my, our
+  constexpr double kTenses = 3, kPolarities = 2;
   const auto phrases = [](const Noun& noun) {
     const double adjectives = 1 + static_cast<double>(noun.adjectives.size());
-    return noun.is(kMass | kName | kPronoun) ? 0.0 : kDeterminers * adjectives;
+    const double determiners = owned(noun) ? 6 : 4;  // the, a, this, that; my, our
+    return noun.is(kMass | kName | kPronoun) ? 0.0 : determiners * adjectives;
   };
   double count = 0;
   std::set<std::pair<std::string_view, const Noun*>>
@@ -148,20 +148,6 @@ double english_korean_plain_statements() {
     }
   }
   return count;
-}
-
-double english_korean_distinct_estimate(uint64_t seed, int64_t samples) {
-  const EnglishKorean corpus(seed);
-  std::unordered_map<uint64_t, int> times;
-  times.reserve(static_cast<size_t>(samples));
-  for (int64_t i = 0; i < samples; ++i) ++times[hash_of(corpus.pair(static_cast<uint64_t>(i)).english)];
-  double once = 0, twice = 0;
-  for (const auto& [hash, count] : times) {
-    once += count == 1;
-    twice += count == 2;
-  }
-  // Without a single repetition the bound is what one would have given.
-  return static_cast<double>(times.size()) + once * once / (2 * std::max(twice, 1.0));
 }
 
 }  // namespace limpid

@@ -58,7 +58,4 @@ int64_t english_korean_lemmas();
 // counted exactly from the word lists.
 double english_korean_plain_statements();
 
-// A lower bound of the number of different sentences by sampling (Chao 1984: seen + once² / (2 · twice)).
-double english_korean_distinct_estimate(uint64_t seed, int64_t samples);
-
 }  // namespace limpid

@@ -14,7 +14,7 @@ struct Row {
 };
 
 constexpr Kinds kLiving = kPerson | kAnimal, kWheels = kCar | kCycle | kTransit,
-                kObject = kGoods | kMoved | kOpened | kWheels;
+                kObject = kColored | kMoved | kOpened | kWheels | kTool;
 constexpr auto kP = Irregular::kP, kLeu = Irregular::kLeu, kH = Irregular::kH;
 constexpr auto kExistence = WordClass::kExistence;
 
@@ -51,7 +51,7 @@ constexpr Row kRows[] = {
     {"yellow", "", "노랗다", kColored, kH},
     {"long", "longer", "길다", kLengthy},
     {"short", "shorter", "짧다", kLengthy},
-    {"heavy", "heavier", "무겁다", kMoved | kText | kStruck | kCar, kP},
+    {"heavy", "heavier", "무겁다", kMoved | kStruck | kBowed, kP},
     {"light", "lighter", "가볍다", kMoved | kClothes | kHeadwear, kP},
     {"expensive", "more", "비싸다", kGoods},
     {"cheap", "cheaper", "싸다", kGoods},
@@ -75,7 +75,6 @@ constexpr Row kRows[] = {
     {"sharp", "sharper", "날카롭다", kBlade, kP},
     {"good", "better", "좋다", kGoods | kText | kShow | kSong | kPlace},
     {"bad", "worse", "나쁘다", kGoods | kShow | kText},
-    {"necessary", "more", "필요하다", kGoods | kTool},
     {"important", "more", "중요하다", kText | kStudy | kTool},
     {"strange", "stranger", "이상하다", kPerson | kAnimal | kText | kShow | kSong | kPlace},
     {"comfortable", "more", "편하다", kSurface | kClothes | kTransit},

@@ -93,6 +93,7 @@ class Drawer {
       determine_plural(np, object);
     else
       np.determiner = determiner_singular();
+    if (np.determiner >= Determiner::kMy && !owned(*np.noun)) np.determiner = Determiner::kThe;
     if (np.determiner == Determiner::kOwner) np.owner = any(w_.names);
   }
 
@@ -146,7 +147,9 @@ class Drawer {
 
   NounPhrase short_person() {
     if (chance(35)) return {.noun = any(w_.names)};
-    return {.noun = any(w_.persons), .determiner = chance(60) ? Determiner::kThe : Determiner::kMy};
+    NounPhrase np{.noun = any(w_.persons), .determiner = Determiner::kThe};
+    if (owned(*np.noun) && chance(60)) np.determiner = Determiner::kMy;
+    return np;
   }
 
   // "… and the teacher": both definite, or both without article.
@@ -206,7 +209,7 @@ class Drawer {
 
   void inflect_relative(Clause& c, bool many) {
     const int64_t choice = random_.below(100);
-    c.tense = choice < 40 ? Tense::kPresent : choice < 85 ? Tense::kPast : Tense::kFuture;
+    c.tense = choice < 40 ? Tense::kPresent : choice < 85 || c.verb->stative ? Tense::kPast : Tense::kFuture;
     c.negative = chance(15);
     settle(c, many);
   }
@@ -231,7 +234,7 @@ class Drawer {
   }
 
   void add_time(Clause& c, bool end_is_free) {
-    if (c.mode != Mode::kPlain || !chance(30)) return;
+    if (c.mode != Mode::kPlain || c.verb->stative || !chance(36)) return;
     if (end_is_free && chance(15)) {
       c.hour = static_cast<int>(random_.below(12));
       return;
@@ -252,7 +255,10 @@ class Drawer {
       if (!c.manner && (c.verb->subjects & kPerson) && !c.subject.noun->is(kAnimal) && chance(8)) add_companion(c);
       if (!c.companion && !c.verb->instruments.empty() && chance(40)) c.instrument = any(c.verb->instruments);
     }
-    if (c.verb->frame == Frame::kTo && !c.subject.noun->is(kAnimal) && chance(40)) c.vehicle = any(w_.vehicles);
+    if (c.verb->frame == Frame::kTo && !c.subject.noun->is(kAnimal) && chance(40)) {
+      do c.vehicle = any(w_.vehicles);
+      while (c.vehicle->is(kFixed) && !c.vehicle->is(kCar) && !c.place.noun->is(kCity));  // trains go from town to town
+    }
   }
 
   void add_companion(Clause& c) {
@@ -312,7 +318,8 @@ class Drawer {
     } else if (choice < 74) {
       const bool clear = c.verb->frame == Frame::kTransitive || c.verb->frame == Frame::kIntransitive ||
                          ((c.verb->frame == Frame::kTo || c.verb->frame == Frame::kLive) && c.verb->asks_object);
-      if (!clear || (c.object && c.object.noun->is(kPlace)) || c.verb->stative) return;
+      if (!clear || (c.object && c.object.noun->is(kPlace))) return;
+      if (c.verb->stative && c.verb->frame != Frame::kLive) return;
       s_.question = Question::kWhere;
       c.place = {};
     } else if (choice < 82) {
@@ -341,7 +348,8 @@ class Drawer {
     c.object = object_of(*c.verb, c.subject, 20);
     do c.recipient = chance(20) ? pronoun() : short_person();
     while (c.recipient.noun == c.subject.noun || (c.recipient.noun->is(kPronoun) && c.subject.noun->is(kPronoun)));
-    c.recipient_first = chance(40);
+    // "showed her dresses" could be somebody's dresses.
+    c.recipient_first = chance(40) && (c.recipient.noun->english != "she" || c.object.determiner != Determiner::kNone);
     const bool related = chance(12) && add_relative(c.subject);
     if (!related) add_time(c, true);
     settle(c, c.subject.many() || c.subject.noun->first_person);
@@ -365,9 +373,15 @@ class Drawer {
     NounPhrase np;
     do np.noun = &any(w_.nouns);
     while ((comparable ? np.noun->comparatives : np.noun->predicates).empty());
-    do np.determiner = Determiner::kNone, np.plural = false, np.number = -1, np.cups = false, determine(np, false);
-    while (!np.definite() && !np.noun->is(kStudy));
+    determine_definite(np);
     return np;
+  }
+
+  void determine_definite(NounPhrase& np) {
+    do {
+      np = {.noun = np.noun};
+      determine(np, false);
+    } while (!np.definite());
   }
 
   void is_adjective() {
@@ -387,21 +401,33 @@ class Drawer {
   void compare() {
     Clause& c = s_.main;
     c.kind = ClauseKind::kCompare;
-    c.subject = described_subject(true);
-    c.adjective = any(c.subject.noun->comparatives);
-    do c.object = described_subject(true);
-    while (c.object.noun == c.subject.noun || !c.object.noun->is(c.adjective->kinds) || alike(c) == false);
+    do {
+      c.subject = described_subject(true);
+      c.adjective = any(c.subject.noun->comparatives);
+      c.object = {.noun = any(c.adjective->nouns)};
+    } while (c.object.noun == c.subject.noun || !alike(*c.subject.noun, *c.object.noun));
+    determine_definite(c.object);
     if (c.subject.noun->is(kPerson) && chance(40)) c.subject = {.noun = any(w_.names)};
     c.tense = chance(70) ? Tense::kPresent : Tense::kPast;
     ask_be(c);
   }
 
-  // Persons are compared with persons, animals with animals, things with things.
-  static bool alike(const Clause& c) {
-    constexpr Kinds kGroups[] = {
-        kPerson, kAnimal, kPlace, kFood, kDrink, kText | kShow | kStudy | kSong, kCar | kCycle | kTransit};
-    for (Kinds group : kGroups)
-      if (c.subject.noun->is(group) != c.object.noun->is(group)) return false;
+  // Persons are compared with persons, animals with animals, things with things of their sort.
+  static bool alike(const Noun& a, const Noun& b) {
+    constexpr Kinds kSorts[] = {kPerson,
+                                kAnimal,
+                                kPlace,
+                                kFood,
+                                kDrink,
+                                kText | kShow | kSong,
+                                kStudy,
+                                kCar | kCycle | kTransit,
+                                kClothes,
+                                kSurface,
+                                kStruck | kBowed | kBlown,
+                                kTool};
+    for (Kinds sort : kSorts)
+      if (a.is(sort) != b.is(sort)) return false;
     return true;
   }
 
@@ -411,8 +437,9 @@ class Drawer {
     c.subject = chance(45) ? NounPhrase{.noun = any(w_.names)} : chance(35) ? pronoun() : common(w_.persons, false, 20);
     while (c.subject.many() || !c.subject.definite())
       c.subject = chance(50) ? pronoun() : common(w_.persons, false, 20);
-    do c.object = common(w_.persons, true, 30);
-    while (c.object.plural || c.object.number >= 0 || c.object.noun == c.subject.noun || c.object.superlative);
+    do c.object = common(w_.professions, true, 30);
+    while (c.object.plural || c.object.number >= 0 || c.object.noun == c.subject.noun || c.object.superlative ||
+           c.object.determiner == Determiner::kThis || c.object.determiner == Determiner::kThat);
     inflect_be(c);
     if (c.subject.noun->is(kName | kPronoun) && chance(30)) add_relative(c.object);
     ask_be(c);
@@ -467,13 +494,14 @@ class Drawer {
   void joined() {
     Clause &c = s_.main, &d = s_.second;
     s_.joint = chance(60) ? Joint::kAnd : Joint::kBut;
-    c.verb = any(w_.transitive);
+    do c.verb = any(w_.transitive);
+    while (s_.joint == Joint::kAnd && c.verb->stative);
     c.subject = subject_of(*c.verb);
     c.object = object_of(*c.verb, c.subject, 12);
     const int64_t choice = random_.below(100);
     c.tense = choice < 40 ? Tense::kPresent : choice < 85 || s_.joint == Joint::kBut ? Tense::kPast : Tense::kFuture;
     do d.verb = any(w_.transitive);
-    while (d.verb == c.verb || !c.subject.noun->is(d.verb->subjects));
+    while (d.verb == c.verb || (s_.joint == Joint::kAnd && d.verb->stative) || !c.subject.noun->is(d.verb->subjects));
     d.subject = c.subject;
     if (s_.joint == Joint::kBut) do
         d.subject = subject_of(*d.verb);
@@ -499,6 +527,12 @@ bool NounPhrase::definite() const {
   if (noun->is(kName | kPronoun)) return true;
   if (noun->is(kMass) && number < 0) return true;  // coffee as such
   return determiner != Determiner::kNone && determiner != Determiner::kA;
+}
+
+bool owned(const Noun& noun) {
+  if (noun.is(kPerson)) return noun.is(kRelated);
+  if (noun.is(kPlace)) return noun.is(kCleaned);
+  return !noun.is(kAnimal) || noun.is(kRaised);
 }
 
 bool NounPhrase::many() const { return plural || also != nullptr; }

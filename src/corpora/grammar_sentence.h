@@ -66,6 +66,9 @@ struct Sentence {
   NounPhrase also;
 };
 
+// Whether somebody can have it: my friend, but not my foreigner; my house, but not my mountain.
+bool owned(const Noun& noun);
+
 // Draws a sentence.
 void draw(Random& random, Sentence& sentence);
 

@@ -14,6 +14,7 @@ struct NounRow {
 struct PlaceRow {
   const char *english, *korean, *preposition;
   Kinds kinds = 0;
+  Counter counter = Counter::kGot;
 };
 
 std::vector<Noun> make_nouns();

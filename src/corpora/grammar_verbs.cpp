@@ -1,6 +1,8 @@
 // Verbs: who does it, to what, and with which particle. The same English verb may stand in several rows with different
 // objects: play the piano (치다), the flute (불다), soccer (하다).
 
+#include <algorithm>
+
 #include "corpora/grammar_tables.h"
 
 namespace limpid::grammar {
@@ -28,8 +30,8 @@ constexpr Row kTransitive[] = {
     {"sell", "sold", "selling", "팔다", kGoods},
     {"choose", "chose", "choosing", "고르다", kGoods | kText, kLeu},
     {"borrow", "borrowed", "borrowing", "빌리다", kText | kTool | kClothes | kCar},
-    {"lose", "lost", "losing", "잃어버리다", kDropped},
-    {"find", "found", "finding", "발견하다", kDropped | kAnimal},
+    {"lose", "lost", "losing", "잃어버리다", kDropped, kNone, "", kPerson, Particle::kObject, true},
+    {"find", "found", "finding", "발견하다", kDropped | kAnimal, kNone, "", kPerson, Particle::kObject, true},
     {"look", "looked", "looking", "찾다", kDropped | kPerson | kRaised, kNone, "for"},
     {"pick", "picked", "picking", "줍다", kDropped, kP, "up"},
     {"read", "read", "reading", "읽다", kText},
@@ -62,6 +64,7 @@ constexpr Row kTransitive[] = {
     {"leave", "left", "leaving", "떠나다", kPlace, kNone, "", kPerson, Particle::kObject, false, true},
     {"clean", "cleaned", "cleaning", "청소하다", kCleaned},
     {"build", "built", "building", "짓다", kBuilt, kS},
+    {"arrive", "arrived", "arriving", "도착하다", kPlace, kNone, "at", kPerson, Particle::kAt, false, true},
     {"climb", "climbed", "climbing", "오르다", kMountain, kLeu, "", kPerson, Particle::kAt},
     {"open", "opened", "opening", "열다", kOpened},
     {"close", "closed", "closing", "닫다", kOpened},
@@ -71,7 +74,7 @@ constexpr Row kTransitive[] = {
     {"cut", "cut", "cutting", "자르다", kCutUp, kLeu},
     {"bake", "baked", "baking", "굽다", kBaked, kP},
     {"boil", "boiled", "boiling", "끓이다", kBoiled},
-    {"cook", "cooked", "cooking", "요리하다", kWarm},
+    {"cook", "cooked", "cooking", "요리하다", kCooked},
     {"wear", "wore", "wearing", "입다", kClothes, kNone, "", kPerson, Particle::kObject, false, true},
     {"wear", "wore", "wearing", "쓰다", kHeadwear, kNone, "", kPerson, Particle::kObject, false, true},
     {"wear", "wore", "wearing", "끼다", kRing, kNone, "", kPerson, Particle::kObject, false, true},
@@ -93,8 +96,7 @@ constexpr Row kTransitive[] = {
     {"draw", "drew", "drawing", "그리다", kAnimal | kCar | kPlace},
     {"catch", "caught", "catching", "잡다", kAnimal, kNone, "", kLiving},
     {"raise", "raised", "raising", "기르다", kRaised, kLeu},
-    {"count", "counted", "counting", "세다", kFruit | kMoved | kAnimal},
-    {"hide", "hid", "hiding", "숨기다", kGoods},
+    {"hide", "hid", "hiding", "숨기다", kDropped | kHeadwear | kRing},
     {"forget", "forgot", "forgetting", "잊어버리다", kSong | kPerson, kNone, "", kPerson, Particle::kObject, true},
 };
 
@@ -118,7 +120,6 @@ constexpr Row kIntransitive[] = {
     {"cough", "coughed", "coughing", "기침하다"},
     {"pray", "prayed", "praying", "기도하다"},
     {"travel", "traveled", "traveling", "여행하다"},
-    {"hide", "hid", "hiding", "숨다", 0, kNone, "", kLiving, Particle::kObject, false, true},
 };
 
 constexpr Row kGive[] = {
@@ -139,9 +140,9 @@ constexpr Row kFrom[] = {
     {"come", "came", "coming", "오다", 0, kNone, "", kLiving, Particle::kObject, false, true},
 };
 constexpr Row kLive[] = {
+    {"hide", "hid", "hiding", "숨다", 0, kNone, "", kLiving, Particle::kObject, false, true},
     {"live", "lived", "living", "살다", 0, kNone, "", kLiving, Particle::kObject, true},
     {"stay", "stayed", "staying", "머무르다", 0, kLeu, "", kPerson, Particle::kObject, true},
-    {"arrive", "arrived", "arriving", "도착하다", 0, kNone, "", kPerson, Particle::kObject, true},
 };
 
 std::string third_person(const std::string& base) {
@@ -153,8 +154,14 @@ std::string third_person(const std::string& base) {
   return base + "s";
 }
 
+// What lasted is told with 던: the boy whom she knew, 그녀가 알던 소년.
+Conjugation lasting(Conjugation forms) {
+  forms.past_of = forms.stem + "던";
+  return forms;
+}
+
 Verb verb_of(const Row& row, Frame frame) {
-  static const Conjugation kDoesNotKnow = conjugate("모르다", WordClass::kVerb, Irregular::kLeu);
+  static const Conjugation kDoesNotKnow = lasting(conjugate("모르다", WordClass::kVerb, Irregular::kLeu));
   static const Conjugation kIsNot = conjugate("없다", WordClass::kExistence);
   const std::string_view korean = row.korean;
   const auto word_class = korean == "있다"       ? WordClass::kExistence
@@ -173,6 +180,9 @@ Verb verb_of(const Row& row, Frame frame) {
             .adjectival = word_class == WordClass::kAdjective,
             .stative = row.stative,
             .asks_object = !row.one_of_several};
+  constexpr std::string_view kLasting[] = {"좋아하다", "사랑하다", "싫어하다", "알다", "믿다", "살다"};
+  if (std::find(std::begin(kLasting), std::end(kLasting), korean) != std::end(kLasting))
+    verb.forms = lasting(std::move(verb.forms));
   if (korean == "알다") verb.negative = &kDoesNotKnow;
   if (korean == "있다") verb.negative = &kIsNot;
   // 학생이 있는 개 would not be the dog that the student has.

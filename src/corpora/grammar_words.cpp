@@ -41,8 +41,11 @@ struct Tools {
   std::string_view verb;
   std::array<std::string_view, 2> nouns;
 };
-constexpr Tools kTools[] = {{"write", {"pen", "pencil"}}, {"draw", {"pencil", "pen"}}, {"eat", {"spoon", "fork"}},
-                            {"cut", {"knife", "knife"}},  {"open", {"key", "knife"}},  {"close", {"key", "rope"}}};
+constexpr Tools kTools[] = {{"write", {"pen", "pencil"}},
+                            {"draw", {"pencil", "pen"}},
+                            {"eat", {"spoon", "fork"}},
+                            {"cut", {"knife", "knife"}},
+                            {"open", {"key", "knife"}}};
 
 template <class T>
 std::vector<const T*> select(const std::vector<T>& all, auto&& wanted) {
@@ -55,11 +58,12 @@ std::vector<const T*> select(const std::vector<T>& all, auto&& wanted) {
 void join_nouns(Words& w) {
   for (Noun& noun : w.nouns) {
     if (noun.is(kName | kPronoun)) continue;
-    for (const Adjective& adjective : w.adjectives) {
+    for (Adjective& adjective : w.adjectives) {
       if (!noun.is(adjective.kinds)) continue;
       noun.adjectives.push_back(&adjective);
       if (!adjective.alone) continue;
       noun.predicates.push_back(&adjective);
+      adjective.nouns.push_back(&noun);
       if (!adjective.comparative.empty()) noun.comparatives.push_back(&adjective);
     }
   }
@@ -101,6 +105,7 @@ void join(Words& w) {
   join_verbs(w);
   const auto common = [](Kinds kinds) { return [=](const Noun& n) { return n.is(kinds) && !n.is(kName | kPronoun); }; };
   w.persons = select(w.nouns, common(kPerson));
+  w.professions = select(w.nouns, [](const Noun& n) { return n.is(kPerson) && !n.is(kName | kPronoun | kBorn); });
   w.animals = select(w.nouns, common(kAnimal));
   w.places = select(w.nouns, common(kPlace));
   w.surfaces = select(w.nouns, common(kSurface));
@@ -124,8 +129,8 @@ void join(Words& w) {
 }  // namespace
 
 std::string_view counter_text(Counter counter) {
-  constexpr std::array<std::string_view, 16> kTexts = {"명", "마리", "권",   "개",   "대", "벌", "장", "자루",
-                                                       "통", "편",   "송이", "그루", "잔", "곳", "부", "곡"};
+  constexpr std::array<std::string_view, 17> kTexts = {"명", "마리", "권",   "개", "대", "벌", "장", "자루", "통",
+                                                       "편", "송이", "그루", "잔", "곳", "부", "곡", "채"};
   return kTexts[static_cast<size_t>(counter)];
 }
 

@@ -64,6 +64,9 @@ enum Kind : Kinds {
   kName = 1ull << 48,
   kPronoun = 1ull << 49,
   kLaundry = 1ull << 51,
+  kCooked = 1ull << 52,
+  kRelated = 1ull << 53,       // persons somebody has: my teacher
+  kBorn = 1ull << 54,          // what people are, not what they have become: not said of any name
   kSurroundings = 1ull << 50,  // a room or town that can be quiet or noisy
 };
 
@@ -83,7 +86,8 @@ enum class Counter {
   kJan,
   kGot,
   kBu,
-  kGok
+  kGok,
+  kChae
 };
 std::string_view counter_text(Counter counter);
 
@@ -110,7 +114,8 @@ struct Adjective {
   Conjugation forms;
   std::string before_noun;  // 큰
   Kinds kinds = 0;
-  bool alone = true;  // "the book is …"
+  std::vector<const Noun*> nouns;  // that it goes with
+  bool alone = true;               // "the book is …"
 };
 
 enum class Frame {
@@ -162,7 +167,8 @@ struct Words {
   std::vector<Number> numbers;
   std::vector<Relation> relations;
   // Lists by use, pointing into the above.
-  std::vector<const Noun*> persons, animals, names, pronouns, places, cities, surfaces, holders, vehicles, findable,
+  std::vector<const Noun*> persons, professions, animals, names, pronouns, places, cities, surfaces, holders, vehicles,
+      findable,
       kept;  // findable: what can lie on or in something; kept: animals and persons
   std::vector<const Verb*> intransitive, transitive, give, motion, live;
 };

@@ -57,8 +57,8 @@ void multiply_block(Product p, int64_t row, int64_t rows, int64_t col, int64_t c
   if (p.bias) add_row(p.bias + col, p.c);
 }
 
-// oneDNN spreads a product over all threads when it is not called from a parallel region; a product of one block must
-// give the same bits as on one thread.
+// oneDNN would spread every product over OpenMP's threads. Here a product is cut into blocks for our own threads, the same
+// ones with any number of them, so that the bits are the same too.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -93,15 +93,11 @@ void gemm(Transpose transpose_a, ConstMatrix a, Transpose transpose_b, ConstMatr
   const int64_t col_block = tall ? std::min<int64_t>(c.cols, 1024) : block_size(c.cols, 4, 512);
   const int64_t row_blocks = (c.rows + row_block - 1) / row_block, col_blocks = (c.cols + col_block - 1) / col_block;
   auto block = [&](int64_t i) {
+    const OneThread guard;
     const int64_t row = i % row_blocks * row_block, col = i / row_blocks * col_block;
     multiply_block(product, row, std::min(row_block, c.rows - row), col, std::min(col_block, c.cols - col));
   };
-  if (row_blocks * col_blocks == 1) {
-    OneThread guard;
-    block(0);
-  } else {
-    parallel_for(row_blocks * col_blocks, block);
-  }
+  parallel_for(row_blocks * col_blocks, block);
 }
 
 }  // namespace limpid::kernels

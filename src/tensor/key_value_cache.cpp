@@ -63,13 +63,14 @@ void KeyValueCache::add(int64_t sequences) {
 void KeyValueCache::keep(std::span<const int32_t> sequences) {
   std::vector<int64_t> lengths;
   for (int32_t i : sequences) lengths.push_back(lengths_.at(i));
-  lengths_ = std::move(lengths);
   for (auto& entries : layers_) {
+    entries.resize(lengths_.size());  // a layer that nobody has asked for yet has none
     std::vector<Entry> kept;
     kept.reserve(sequences.size());
-    for (int32_t i : sequences) kept.push_back(entries.at(i));
+    for (int32_t i : sequences) kept.push_back(entries[i]);
     entries = std::move(kept);
   }
+  lengths_ = std::move(lengths);
 }
 
 }  // namespace limpid

@@ -1,0 +1,96 @@
+#include "inference/loaded_model.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/temporary_folder.h"
+#include "inference/generate.h"
+#include "models/small_models.h"
+#include "text/tokenizer_training.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LoadedModels : public testing::Test {
+ protected:
+  void SetUp() override {
+    const EachLine lines = [](const std::function<void(std::string_view)>& line) {
+      line("abcde");
+      line("edcba abc");
+    };
+    tokenizers_ = train_tokenizers({.kind = TokenizerKind::characters}, lines, lines);
+    nlohmann::ordered_json json = small_configs().at("pegasus");
+    json["vocab_size"] = tokenizers_.target->size();
+    json["pad_token_id"] = tokenizers_.target->special().pad;
+    json["eos_token_id"] = tokenizers_.target->special().end;
+    write(json);
+  }
+
+  void write(const nlohmann::ordered_json& json) {
+    fs::remove_all(folder());
+    small_ = small_model(json);
+    write_model(folder(), small_.model->config(), *small_.parameters);
+    save_tokenizers(folder(), "pegasus", tokenizers_);
+  }
+
+  fs::path folder() const { return temporary_.path() / "model"; }
+  std::string error() const {
+    try {
+      load_model(folder());
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  }
+  void expect_error(const std::string& part) const { EXPECT_NE(error().find(part), std::string::npos) << error(); }
+  nlohmann::ordered_json json() const { return small_.model->config().json; }
+
+  TemporaryFolder temporary_;
+  Tokenizers tokenizers_;
+  SmallModel small_;
+};
+
+TEST_F(LoadedModels, TranslateAsTheModelThatWasWritten) {
+  const LoadedModel loaded = load_model(folder());
+  std::vector<int32_t> ids = loaded.tokenizers.source->encode("abc");
+  EXPECT_EQ(loaded.tokenizers.target->decode(ids), "abc");
+  ids.push_back(loaded.tokenizers.source->special().end);
+  const auto before = translate(*small_.model, {&ids, 1}, {.max_tokens = 5});
+  const auto after = translate(*loaded.model, {&ids, 1}, {.max_tokens = 5});
+  EXPECT_EQ(before[0][0].ids, after[0][0].ids);
+  EXPECT_NEAR(before[0][0].score, after[0][0].score, 1e-5);
+}
+
+TEST_F(LoadedModels, WhatIsMissingIsNamed) {
+  fs::remove(folder() / "model.safetensors");
+  expect_error("model.safetensors");
+  fs::remove(folder() / "config.json");
+  expect_error("no config.json");
+  fs::remove_all(folder());
+  expect_error("there is no");
+  write(json());
+  EXPECT_EQ(error(), "none");
+  for (const auto& file : fs::directory_iterator(folder()))
+    if (file.path().filename().string().starts_with("tokenizer")) fs::remove(file.path());
+  expect_error("token");
+}
+
+TEST_F(LoadedModels, PartsThatDoNotFitAreRefused) {
+  nlohmann::ordered_json other = json();
+  other["vocab_size"] = tokenizers_.target->size() - 1;
+  write(other);
+  expect_error("do not belong together");
+  other = json();
+  other["vocab_size"] = tokenizers_.target->size() + 8;  // unused ids are fine
+  write(other);
+  EXPECT_EQ(error(), "none");
+  other["eos_token_id"] = tokenizers_.target->special().end + 1;
+  write(other);
+  expect_error("eos_token_id");
+}
+
+}  // namespace
+}  // namespace limpid

@@ -1,0 +1,109 @@
+#include "tensor/key_value_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace limpid {
+namespace {
+
+using Entry = KeyValueCache::Entry;
+
+// Adds a token whose key is (x, x + 1) and whose value is (-x).
+void append(Entry& entry, real x) {
+  const real key[] = {x, x + 1}, value[] = {-x};
+  entry.append({key, 1, 2}, {value, 1, 1});
+}
+
+std::vector<real> first_numbers(const Entry& entry) {
+  std::vector<real> numbers;
+  for (int64_t i = 0; i < entry.count(); ++i) {
+    EXPECT_EQ(entry.keys()(i, 1), entry.keys()(i, 0) + 1);
+    EXPECT_EQ(entry.values()(i, 0), -entry.keys()(i, 0));
+    numbers.push_back(entry.keys()(i, 0));
+  }
+  return numbers;
+}
+
+TEST(KeyValueCache, RowsStandInTheOrderInWhichTheyCame) {
+  Entry entry;
+  EXPECT_EQ(entry.count(), 0);
+  EXPECT_EQ(entry.keys().rows, 0);
+  std::vector<real> expected;
+  for (int i = 0; i < 100; ++i) {
+    append(entry, static_cast<real>(i));
+    expected.push_back(static_cast<real>(i));
+  }
+  EXPECT_EQ(first_numbers(entry), expected);
+}
+
+TEST(KeyValueCache, CopiesShareTheirBeginningAndGoOnByThemselves) {
+  Entry a;
+  append(a, 1);
+  append(a, 2);
+  Entry b = a;
+  Entry c = a;
+  EXPECT_EQ(a.keys().data, b.keys().data);
+  append(b, 3);
+  append(a, 4);
+  append(c, 5);
+  append(b, 6);
+  EXPECT_EQ(first_numbers(a), (std::vector<real>{1, 2, 4}));
+  EXPECT_EQ(first_numbers(b), (std::vector<real>{1, 2, 3, 6}));
+  EXPECT_EQ(first_numbers(c), (std::vector<real>{1, 2, 5}));
+  EXPECT_NE(a.keys().data, b.keys().data);
+}
+
+TEST(KeyValueCache, TheFirstCopyToGoOnMovesNothing) {
+  Entry a;
+  append(a, 1);
+  Entry b = a;
+  const real* before = b.keys().data;
+  append(b, 2);
+  EXPECT_EQ(b.keys().data, before);
+}
+
+TEST(KeyValueCache, ManyRowsCostFewCopies) {
+  Entry entry;
+  int64_t moves = 0;
+  const real* place = nullptr;
+  for (int i = 0; i < 4096; ++i) {
+    append(entry, static_cast<real>(i));
+    moves += entry.keys().data != place;
+    place = entry.keys().data;
+  }
+  EXPECT_LE(moves, 10);
+}
+
+TEST(KeyValueCache, SequencesAreAddedChosenAndRepeated) {
+  KeyValueCache cache(2);
+  append(cache.layer(1)[0], 1);
+  append(cache.layer(1)[1], 2);
+  cache.advance(0, 1);
+  cache.advance(1, 1);
+  cache.add(1);
+  EXPECT_EQ(cache.sequences(), 3);
+  EXPECT_EQ(cache.length(2), 0);
+  EXPECT_EQ(cache.layer(1)[2].count(), 0);
+  const int32_t rows[] = {1, 2, 1};
+  cache.keep(rows);
+  append(cache.layer(1)[0], 3);
+  append(cache.layer(1)[2], 4);
+  EXPECT_EQ(first_numbers(cache.layer(1)[0]), (std::vector<real>{2, 3}));
+  EXPECT_EQ(first_numbers(cache.layer(1)[1]), (std::vector<real>{}));
+  EXPECT_EQ(first_numbers(cache.layer(1)[2]), (std::vector<real>{2, 4}));
+  EXPECT_EQ(cache.length(0), 1);
+  EXPECT_EQ(cache.length(1), 0);
+}
+
+TEST(KeyValueCache, RowsOfAnotherWidthAreAnError) {
+  Entry entry;
+  append(entry, 1);
+  const real key[] = {1, 2, 3}, value[] = {1};
+  EXPECT_THROW(entry.append({key, 1, 3}, {value, 1, 1}), Error);
+}
+
+}  // namespace
+}  // namespace limpid

@@ -1,0 +1,164 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/temporary_folder.h"
+#include "text/small_text.h"
+#include "text/tokenizer_training.h"
+
+namespace limpid {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class TokenizerFolder : public testing::Test {
+ protected:
+  json read(const char* name) const { return json::parse(read_text(folder_ / name)); }
+  bool has(const char* name) const { return std::filesystem::exists(folder_ / name); }
+  std::string error() const {
+    try {
+      load_tokenizers(folder_.path());
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  // Trains, saves, loads, and compares on text seen and never seen.
+  Tokenizers saved(const TokenizerOptions& options, const std::string& model_type) {
+    const Tokenizers made = train_tokenizers(options, each_of(english()), each_of(korean()));
+    save_tokenizers(folder_.path(), model_type, made);
+    Tokenizers read = load_tokenizers(folder_.path());
+    same(*made.source, *read.source);
+    same(*made.target, *read.target);
+    EXPECT_EQ(made.source == made.target, read.source == read.target);
+    return read;
+  }
+  static void same(const Tokenizer& a, const Tokenizer& b) {
+    ASSERT_EQ(a.size(), b.size());
+    for (int32_t id = 0; id < a.size(); ++id) EXPECT_EQ(a.piece(id), b.piece(id));
+    EXPECT_EQ(a.special().pad, b.special().pad);
+    EXPECT_EQ(a.special().end, b.special().end);
+    EXPECT_EQ(a.special().unknown, b.special().unknown);
+    EXPECT_EQ(a.special().begin, b.special().begin);
+    EXPECT_EQ(a.special().mask, b.special().mask);
+    std::vector<std::string> texts = {"The WEATHER, 뷁 😀\n  Ω", "</s> <pad>", ""};
+    for (const auto& lines : {english(), korean()}) texts.insert(texts.end(), lines.begin(), lines.end());
+    for (const std::string& text : texts) {
+      EXPECT_EQ(a.encode(text), b.encode(text)) << text;
+      EXPECT_EQ(a.decode(a.encode(text)), b.decode(b.encode(text))) << text;
+    }
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TokenizerFolder, Marian) {
+  const Tokenizers tokenizers = saved({.vocab = 420}, "marian");
+  EXPECT_EQ(read_text(folder_ / "source.spm"), read_text(folder_ / "target.spm"));
+  EXPECT_EQ(read("vocab.json").at("</s>"), 1);
+  EXPECT_EQ(read("vocab.json").size(), static_cast<size_t>(tokenizers.source->size()));
+  EXPECT_EQ(read("tokenizer_config.json").at("tokenizer_class"), "MarianTokenizer");
+  EXPECT_FALSE(has("tokenizer.json"));
+}
+
+TEST_F(TokenizerFolder, TwoSegmentations) {
+  for (const TokenizerKind kind : {TokenizerKind::bpe, TokenizerKind::unigram})
+    saved({.kind = kind, .vocab = 330, .joint = false}, "marian");
+  EXPECT_NE(read_text(folder_ / "source.spm"), read_text(folder_ / "target.spm"));
+}
+
+TEST_F(TokenizerFolder, Subwords) {
+  for (const TokenizerKind kind : {TokenizerKind::bpe, TokenizerKind::unigram})
+    saved({.kind = kind, .vocab = 420, .lowercase = true, .special = {"<unk>", "<s>", "</s>", "<mask>"}}, "llama");
+  EXPECT_TRUE(has("tokenizer.model"));
+  const json file = read("tokenizer.json");
+  EXPECT_EQ(file.at("model").at("type"), "Unigram");
+  EXPECT_EQ(file.at("added_tokens").size(), 4u);
+  EXPECT_EQ(file.at("post_processor"), nullptr);
+  EXPECT_EQ(read("tokenizer_config.json").at("bos_token"), "<s>");
+}
+
+TEST_F(TokenizerFolder, CharactersAndWords) {
+  for (const TokenizerKind kind : {TokenizerKind::characters, TokenizerKind::words})
+    for (const bool lowercase : {false, true}) {
+      saved({.kind = kind, .lowercase = lowercase}, "marian");
+      EXPECT_EQ(read("tokenizer.json").at("model").at("type"), "WordLevel");
+      EXPECT_EQ(read("tokenizer_config.json").at("tokenizer_class"), "PreTrainedTokenizerFast");
+      EXPECT_FALSE(has("vocab.json"));
+    }
+}
+
+TEST_F(TokenizerFolder, TheTemplateIsTheModels) {
+  const TokenizerOptions options = {.kind = TokenizerKind::words, .special = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"}};
+  saved(options, "bert");
+  const json parts = read("tokenizer.json").at("post_processor").at("single");
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[0].at("SpecialToken").at("id"), "[CLS]");
+  EXPECT_EQ(parts[2].at("SpecialToken").at("id"), "[SEP]");
+  EXPECT_EQ(read("tokenizer_config.json").at("cls_token"), "[CLS]");
+  saved({.kind = TokenizerKind::words}, "pegasus");
+  EXPECT_EQ(read("tokenizer.json").at("post_processor").at("single").size(), 2u);
+}
+
+TEST_F(TokenizerFolder, WhatAnotherTokenizerLeftIsRemoved) {
+  saved({.vocab = 420}, "marian");
+  saved({.vocab = 420}, "pegasus");
+  EXPECT_FALSE(has("source.spm") || has("vocab.json"));
+  saved({.kind = TokenizerKind::words}, "pegasus");
+  EXPECT_FALSE(has("tokenizer.model"));
+}
+
+TEST_F(TokenizerFolder, IdsOfATableNeedNotBeTheModels) {
+  saved({.vocab = 420}, "marian");
+  const auto before = load_tokenizers(folder_.path()).source;
+  json table = read("vocab.json");
+  const int64_t size = before->size();
+  for (auto& id : table) id = size - 1 - id.get<int64_t>();
+  write_text(folder_ / "vocab.json", table.dump());
+  const auto after = load_tokenizers(folder_.path()).source;
+  EXPECT_EQ(after->special().pad, size - 1);
+  std::vector<int32_t> expected = before->encode("the weather 날씨");
+  for (int32_t& id : expected) id = static_cast<int32_t>(size) - 1 - id;
+  EXPECT_EQ(after->encode("the weather 날씨"), expected);
+  EXPECT_EQ(after->decode(expected), "the weather 날씨");
+}
+
+TEST_F(TokenizerFolder, BrokenFilesAreErrors) {
+  EXPECT_THAT(error(), HasSubstr("has no tokenizer"));
+  write_text(folder_ / "tokenizer.json", "{");
+  EXPECT_THAT(error(), HasSubstr("is not JSON"));
+  write_text(folder_ / "tokenizer.json", R"({"model": {"type": "WordPiece"}, "pre_tokenizer": null})");
+  EXPECT_THAT(error(), HasSubstr("of the kind WordPiece"));
+  write_text(folder_ / "tokenizer.json", R"({"model": {"type": "WordLevel"}, "pre_tokenizer": {"type": "Split"}})");
+  EXPECT_THAT(error(), HasSubstr("is not laid out"));
+  write_text(folder_ / "tokenizer.model", "nonsense");
+  EXPECT_THAT(error(), HasSubstr("not a whole SentencePiece model"));
+  write_text(folder_ / "tokenizer.model", "");
+  EXPECT_THAT(error(), HasSubstr("not a whole SentencePiece model"));
+}
+
+TEST_F(TokenizerFolder, BrokenTablesAreErrors) {
+  saved({.vocab = 420}, "marian");
+  const std::string model = read_text(folder_ / "source.spm");
+  json table = read("vocab.json");
+  table["the"] = 1;
+  write_text(folder_ / "vocab.json", table.dump());
+  EXPECT_THAT(error(), HasSubstr("the id 1"));
+  write_text(folder_ / "vocab.json", R"({"<unk>": 0, "</s>": -1})");
+  EXPECT_THAT(error(), HasSubstr("ids lie between"));
+  write_text(folder_ / "vocab.json", R"({"a": 0})");
+  EXPECT_THAT(error(), HasSubstr("lacks"));
+  write_text(folder_ / "vocab.json", R"({"<unk>": 0, "</s>": 1})");
+  for (size_t bytes = 1; bytes < model.size(); bytes += model.size() / 13) {
+    write_text(folder_ / "source.spm", std::string_view(model).substr(0, bytes));
+    EXPECT_NE(error(), "no error") << bytes;
+  }
+}
+
+}  // namespace
+}  // namespace limpid
