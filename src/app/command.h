@@ -17,6 +17,7 @@ struct Command {
 int run_demo(int argc, char** argv);
 int run_verify(int argc, char** argv);
 int run_params(int argc, char** argv);
+int run_plan(int argc, char** argv);
 int run_train(int argc, char** argv);
 int run_data(int argc, char** argv);
 int run_evaluate(int argc, char** argv);

@@ -16,6 +16,8 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"demo", "train a small Transformer in front of your eyes and see where it looks", run_demo},
+    {"data", "write a corpus of our own: English-Korean, facts, small tasks", run_data},
+    {"plan", "say what a training run will need before it starts", run_plan},
     {"train", "train a model on text files by a recipe", run_train},
     {"verify", "compare all numbers of a model with reference cases computed elsewhere", run_verify},
     {"params", "count a model's parameters by part", run_params},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "scoring/python_text.h"
 #include "scoring/text_checks.h"
 
 namespace limpid {
@@ -129,7 +130,7 @@ void print_comparison(const std::vector<MetricReport>& reports, const std::vecto
     std::string text;
     for (const auto& column : columns) {
       size_t width = 0;
-      for (const std::string& cell : column) width = std::max(width, fmt::formatted_size("{}", cell));
+      for (const std::string& cell : column) width = std::max(width, code_points(cell).size());
       text += fmt::format("{:{}}  ", column[row], width);
     }
     fmt::print("{}\n", text.substr(0, text.find_last_not_of(' ') + 1));

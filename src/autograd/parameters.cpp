@@ -118,14 +118,16 @@ void Gradients::freeze(const std::function<bool(const Weight&)>& which) {
     if (which(weight)) frozen_[weight.index] = 1;
 }
 
-std::vector<Gradients::Stretch> Gradients::learned() const {
+std::vector<Gradients::Stretch> Gradients::learned(const std::function<bool(const Weight&)>& property) const {
   std::vector<Stretch> stretches;
-  bool open = false;  // the last stretch goes on
+  bool open = false;  // the last stretch goes on to the next weight, over the gap between them
   for (const Weight& weight : weights_) {
     if (!weight.trainable) continue;
-    if (open) stretches.back().count = weight.offset - stretches.back().begin;  // with the gap before this weight
-    if (!frozen_[weight.index] && !open) stretches.push_back({weight.offset, 0});
-    open = !frozen_[weight.index];
+    if (open) stretches.back().count = weight.offset - stretches.back().begin;
+    open = open && !frozen_[weight.index] && stretches.back().property == property(weight);
+    if (open || frozen_[weight.index]) continue;
+    stretches.push_back({weight.offset, 0, property(weight)});
+    open = true;
   }
   if (open) stretches.back().count = size_ - stretches.back().begin;
   return stretches;

@@ -62,11 +62,13 @@ class Gradients {
   double norm();                               // over all, as one vector
   bool frozen(const Weight& weight) const;     // no gradient is kept for it
   void freeze(const std::function<bool(const Weight&)>& which);
-  // The stretches of the buffer that are learned: all of it as one unless something is frozen.
+  // The stretches of the buffer that are learned, cut where a property of the weights changes; all of it as one where
+  // nothing is frozen and all weights have the property or none.
   struct Stretch {
     int64_t begin, count;
+    bool property;
   };
-  std::vector<Stretch> learned() const;
+  std::vector<Stretch> learned(const std::function<bool(const Weight&)>& property) const;
 
  private:
   std::shared_ptr<real> data_;

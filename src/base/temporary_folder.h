@@ -1,5 +1,5 @@
 #pragma once
-// A folder of its own for a test, removed with everything in it at the end.
+// A folder that is removed with everything in it at the end.
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace limpid {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "limpid-test-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "limpid-XXXXXX").string();
     check(::mkdtemp(name.data()) != nullptr,
           "[file] {}: cannot be created: is the folder for temporary files writable?", name);
     path_ = name;

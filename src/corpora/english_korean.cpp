@@ -59,7 +59,7 @@ namespace grammar {
 bool withheld_past_negation(const Verb& verb) { return member(verb.base, 6, 1); }
 bool withheld_can(const Verb& verb) { return member(verb.base, 6, 2); }
 bool withheld_relative(const Noun& noun) { return member(noun.english, 8, 3); }
-bool withheld_number(int number, Counter counter) { return (number * 3 + static_cast<int>(counter) * 2) % 8 == 1; }
+bool withheld_number(int number, Counter counter) { return (number * 3 + static_cast<int>(counter)) % 13 == 1; }
 bool withheld_adjective_negation(const Adjective& adjective) { return member(adjective.english, 5, 4); }
 
 uint32_t withheld(const Sentence& s) {

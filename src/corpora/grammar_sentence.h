@@ -69,6 +69,9 @@ struct Sentence {
 // Whether somebody can have it: my friend, but not my foreigner; my house, but not my mountain.
 bool owned(const Noun& noun);
 
+// Small enough to lie on a chair or in a bag.
+bool handy(const Noun& noun);
+
 // Draws a sentence.
 void draw(Random& random, Sentence& sentence);
 

@@ -1,6 +1,8 @@
 #pragma once
 // The rows that the word lists are written in, and the lists as tables of words; grammar_words.cpp joins them.
 
+#include <span>
+
 #include "corpora/grammar_words.h"
 
 namespace limpid::grammar {
@@ -16,6 +18,10 @@ struct PlaceRow {
   Kinds kinds = 0;
   Counter counter = Counter::kGot;
 };
+
+std::span<const NounRow> person_rows();
+std::span<const NounRow> animal_rows();
+std::span<const NounRow> name_rows();
 
 std::vector<Noun> make_nouns();
 std::vector<Adjective> make_adjectives();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "corpora/grammar_sentence.h"
 #include "corpora/grammar_tables.h"
 
 namespace limpid::grammar {
@@ -112,9 +113,7 @@ void join(Words& w) {
   w.holders = select(w.nouns, common(kHolder));
   w.vehicles = select(w.nouns, common(kTransit));
   w.kept = select(w.nouns, common(kPerson | kAnimal));
-  w.findable = select(w.nouns, [](const Noun& n) {
-    return n.is(kDropped | kTool | kFruit | kClothes | kHeadwear | kText) && !n.is(kMass | kSong | kHolder);
-  });
+  w.findable = select(w.nouns, handy);
   w.names = select(w.nouns, [](const Noun& n) { return n.is(kName) && n.is(kPerson); });
   w.pronouns = select(w.nouns, [](const Noun& n) { return n.is(kPronoun); });
   w.cities = select(w.nouns, [](const Noun& n) { return n.is(kCity); });

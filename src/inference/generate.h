@@ -25,7 +25,8 @@ struct Hypothesis {
 };
 
 // For encoder-decoder models (Transformer and recurrent): for each source (ids with the end token) the best hypotheses,
-// best first.
+// best first. inference/beam_search.h states the rule of the search. The token for padding and the one that starts a
+// decoder are never written; what is longer than the model's table of positions allows ends there.
 std::vector<std::vector<Hypothesis>> translate(const Model& model, std::span<const std::vector<int32_t>> sources,
                                                const GenerateOptions& options);
 

@@ -1,10 +1,8 @@
 #pragma once
 // Counts of n-grams in the texts of one sentence: hypothesis and references, of words or of characters.
 
-#include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 

@@ -57,9 +57,9 @@ class Fields {
 }  // namespace
 
 SentencePieceFacts sentencepiece_facts(std::string_view model, std::string_view where) {
-  constexpr uint64_t kTrainer = 2, kNormalizer = 3;                         // fields of the model
-  constexpr uint64_t kModelType = 3, kBpe = 2;                              // of the trainer
-  constexpr uint64_t kCharacterMap = 2, kDummyPrefix = 3, kFoldSpaces = 4;  // of the normaliser
+  constexpr uint64_t kTrainer = 2, kNormalizer = 3;                                    // fields of the model
+  constexpr uint64_t kModelType = 3, kBpe = 2;                                         // of the trainer
+  constexpr uint64_t kName = 1, kCharacterMap = 2, kDummyPrefix = 3, kFoldSpaces = 4;  // of the normaliser
   SentencePieceFacts facts;
   for (Fields fields(model, where); fields.next();) {
     if (fields.number() == kTrainer) {
@@ -67,6 +67,7 @@ SentencePieceFacts sentencepiece_facts(std::string_view model, std::string_view 
         if (trainer.number() == kModelType) facts.bpe = trainer.value() == kBpe;
     } else if (fields.number() == kNormalizer) {
       for (Fields normalizer(fields.bytes(), where); normalizer.next();) {
+        if (normalizer.number() == kName) facts.rule = normalizer.bytes();
         if (normalizer.number() == kCharacterMap) facts.character_map = normalizer.bytes();
         if (normalizer.number() == kDummyPrefix) facts.dummy_prefix = normalizer.value() != 0;
         if (normalizer.number() == kFoldSpaces) facts.fold_spaces = normalizer.value() != 0;

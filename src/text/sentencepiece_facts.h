@@ -10,7 +10,8 @@ struct SentencePieceFacts {
   bool bpe = false;           // else a unigram language model
   bool dummy_prefix = true;   // a space is put before every text
   bool fold_spaces = true;    // runs of spaces count as one, those at both ends as none
-  std::string character_map;  // how characters are normalised, compiled; empty: they are not
+  std::string rule;           // name of the normalisation: "nmt_nfkc", "nfkc_cf", …; empty: the file's own
+  std::string character_map;  // that normalisation, compiled; empty: there is none
 };
 
 // Reads the serialised model (a protocol buffer, sentencepiece_model.proto). `where` begins the message if it is

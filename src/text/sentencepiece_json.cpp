@@ -33,27 +33,35 @@ ordered_json replace(const char* part, const char* pattern, const char* content)
   return {{"type", "Replace"}, {"pattern", {{part, pattern}}}, {"content", content}};
 }
 
-ordered_json normalizer(const SentencePieceFacts& facts) {
-  ordered_json steps = ordered_json::array();
-  if (!facts.character_map.empty()) {
+// The compiled map, or what it does in words that every reader knows: those in JavaScript take any map for "nmt_nfkc".
+void add_character_steps(ordered_json& steps, const SentencePieceFacts& facts) {
+  if (facts.character_map.empty()) return;
+  if (facts.rule == "nfkc" || facts.rule == "nfkc_cf") {
+    steps.push_back({{"type", "NFKC"}});
+  } else {
     // "Precompiled" maps long clusters character by character and would leave decomposed Hangul so; NFC composes it.
     steps.push_back({{"type", "NFC"}});
     steps.push_back({{"type", "Precompiled"}, {"precompiled_charsmap", base64(facts.character_map)}});
   }
+  if (facts.rule.ends_with("_cf")) steps.push_back({{"type", "Lowercase"}});
+}
+
+ordered_json normalizer(const SentencePieceFacts& facts) {
+  ordered_json steps = ordered_json::array();
+  add_character_steps(steps, facts);
   if (facts.fold_spaces) {
     steps.push_back(replace("Regex", "^ +| +$", ""));
     steps.push_back(replace("Regex", " {2,}", " "));
   }
-  if (steps.empty()) return nullptr;
+  if (facts.dummy_prefix) steps.push_back({{"type", "Prepend"}, {"prepend", kSpace}});
+  steps.push_back(replace("String", " ", kSpace));
   return {{"type", "Sequence"}, {"normalizers", steps}};
 }
 
-// Spaces become "▁" and begin a piece. ("add_prefix_space" is what "prepend_scheme" was called before.)
-ordered_json metaspace(bool dummy_prefix) {
-  return {{"type", "Metaspace"},
-          {"replacement", kSpace},
-          {"add_prefix_space", dummy_prefix},
-          {"prepend_scheme", dummy_prefix ? "always" : "never"}};
+// Every "▁" begins a piece. It puts none before the text itself: it would not where the text begins with a space.
+// ("add_prefix_space" is what "prepend_scheme" was called before.)
+ordered_json pre_tokenizer() {
+  return {{"type", "Metaspace"}, {"replacement", kSpace}, {"add_prefix_space", false}, {"prepend_scheme", "never"}};
 }
 
 ordered_json decoder(bool bytes, bool dummy_prefix) {
@@ -104,7 +112,7 @@ ordered_json SentencePieceTokenizer::json_parts() const {
   for (int id = 0; id < processor_->GetPieceSize() && !bytes; ++id) bytes = processor_->IsByte(id);
   ordered_json parts;
   parts["normalizer"] = normalizer(facts_);
-  parts["pre_tokenizer"] = metaspace(facts_.dummy_prefix);
+  parts["pre_tokenizer"] = pre_tokenizer();
   parts["decoder"] = decoder(bytes, facts_.dummy_prefix);
   const int32_t unknown = vocabulary().special().unknown;
   if (facts_.bpe) {

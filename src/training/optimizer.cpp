@@ -24,8 +24,13 @@ double Optimizer::step(Parameters& parameters, Gradients& gradients, double lear
     norm = gradients.norm();
     if (norm > options_.clip_norm) adam.gradient_scale = options_.clip_norm / norm;
   }
-  for (const auto& [begin, count] : gradients.learned())
+  const auto decays = [&](const Weight& weight) {
+    return options_.weight_decay == 0 || options_.decay_vectors || weight.shape.size() > 1;
+  };
+  for (const auto& [begin, count, decay] : gradients.learned(decays)) {
+    adam.weight_decay = decay ? options_.weight_decay : 0;
     kernels::adam(adam, count, gradients.data() + begin, parameters.data() + begin, m_.get() + begin, v_.get() + begin);
+  }
   return norm;
 }
 

@@ -1,0 +1,106 @@
+// limpid plan: what a training run will need, before it starts.
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+
+#include "app/command.h"
+#include "app/recipe_file.h"
+#include "app/training_display.h"
+#include "base/parallel.h"
+#include "base/temporary_folder.h"
+#include "models/model.h"
+#include "models/parameter_table.h"
+#include "training/trainer.h"
+
+namespace limpid {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double peak_memory_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+// Listens to the first seconds of the run.
+class Measurement : public TrainingObserver {
+ public:
+  Measurement(double seconds, bool quiet) : seconds_(seconds), display_(quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal) {}
+
+  void preparing(const std::string& what, double done) override { display_.preparing(what, done); }
+  void starting(const Dataset& dataset, const Config& config, int64_t parameters, int64_t) override {
+    display_.starting(dataset, config, parameters, 0);
+    const auto model = make_model(config);
+    table_ = parameter_table([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
+    start_ = Clock::now();
+  }
+  // The first update touches all memory for the first time and counts for nothing.
+  void step(const StepReport& report) override {
+    if (report.step == 1) start_ = Clock::now();
+    last_ = report;
+    elapsed_ = std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+  void validation(const ValidationReport&) override {}
+  void note(const std::string& text) override { display_.note(text); }
+
+  bool enough() const { return last_.step > 1 && elapsed_ >= seconds_; }
+  double seconds_per_step() const { return last_.step > 1 ? elapsed_ / static_cast<double>(last_.step - 1) : last_.seconds; }
+  const StepReport& last() const { return last_; }
+  const ParameterTable& table() const { return table_; }
+
+ private:
+  double seconds_;
+  TrainingDisplay display_;
+  ParameterTable table_;
+  StepReport last_;
+  Clock::time_point start_;
+  double elapsed_ = 0;
+};
+
+}  // namespace
+
+int run_plan(int argc, char** argv) {
+  CommandLine line("plan",
+                   "Says what a training run will need before it starts: parameters by part, memory, speed from a short "
+                   "measurement, time to finish.",
+                   "limpid plan recipes/copy.toml");
+  std::string recipe_name;
+  std::vector<std::string> overrides;
+  double seconds = 5;
+  bool json = false;
+  line.add_option("RECIPE", recipe_name, "a recipe's file, or the name of one in recipes/")->required();
+  line.add_option("KEY=VALUE", overrides, "keys of the recipe to override");
+  line.add_option("--seconds", seconds, "to measure the speed")->check(CLI::Range(0.1, 600.0))->capture_default_str();
+  line.add_flag("--json", json, "for machines");
+  if (const auto code = line.read(argc, argv)) return *code;
+
+  Recipe recipe = load_recipe(find_recipe(recipe_name), overrides);
+  const TemporaryFolder folder;
+  RunFolder run(folder.path() / "run");
+  recipe.validation.steps = recipe.checkpoint.steps = int64_t{1} << 40;  // only the training itself is measured
+  Measurement measurement(seconds, json);
+  train(recipe, run, measurement, {.command = "", .interrupted = [&] { return measurement.enough(); }});
+
+  const StepReport& last = measurement.last();
+  const double per_step = measurement.seconds_per_step(), total = per_step * static_cast<double>(last.steps);
+  if (json) {
+    nlohmann::ordered_json result = {{"parameters", to_json(measurement.table())},
+                                     {"peak_memory_mb", peak_memory_mb()},
+                                     {"threads", threads()},
+                                     {"seconds_per_step", per_step},
+                                     {"tokens_per_second", last.tokens_per_second}};
+    if (last.steps > 0) result["steps"] = last.steps, result["seconds"] = total;
+    fmt::print("{}\n", result.dump());
+    return 0;
+  }
+  fmt::print("\n{}\nmemory      {:.0f} MB\nspeed       {:.0f} tokens/s with {} threads ({:.3f} s a step)\n", to_text(measurement.table()),
+             peak_memory_mb(), last.tokens_per_second, threads(), per_step);
+  if (last.steps > 0) fmt::print("time        {} for {} steps, without validations\n", clock_text(total), last.steps);
+  else fmt::print("time        until {}\n", recipe.stop.minutes > 0 ? fmt::format("{} minutes are over", recipe.stop.minutes) : "the score stops getting better");
+  return 0;
+}
+
+}  // namespace limpid

@@ -1,0 +1,23 @@
+#include "corpora/grammar_sentence.h"
+
+namespace limpid::grammar {
+
+bool handy(const Noun& noun) {
+  return noun.is(kDropped | kTool | kFruit | kClothes | kHeadwear | kText) && !noun.is(kMass | kSong | kHolder);
+}
+
+bool NounPhrase::definite() const {
+  if (noun->is(kName | kPronoun)) return true;
+  if (noun->is(kMass) && number < 0) return true;  // coffee as such
+  return determiner != Determiner::kNone && determiner != Determiner::kA;
+}
+
+bool owned(const Noun& noun) {
+  if (noun.is(kPerson)) return noun.is(kRelated);
+  if (noun.is(kPlace)) return noun.is(kCleaned);
+  return !noun.is(kAnimal) || noun.is(kRaised);
+}
+
+bool NounPhrase::many() const { return plural || also != nullptr; }
+
+}  // namespace limpid::grammar
