@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/command.h"
 #include "base/error.h"
@@ -128,22 +130,19 @@ void write_english_korean(const DataOptions& options, Written& written) {
     const std::string stem(split_name(split));
     const int64_t count = lines_of(options, split);
     Lines english(written.path(stem + ".en")), korean(written.path(stem + ".ko")), links(written.path(stem + ".align"));
-    const bool compositional = split == Split::kCompositional;
+    std::optional<Lines> kinds;
+    if (split == Split::kCompositional) kinds.emplace(written.path(stem + ".kinds"));
     for (int64_t i = 0; i < count; ++i) {
       const SentencePair pair = corpus.pair(static_cast<uint64_t>(i), split);
       english.add(pair.english);
       korean.add(pair.korean);
       links.add(pharaoh(pair));
-    }
-    if (compositional) {
-      Lines kinds(written.path(stem + ".kinds"));
-      for (int64_t i = 0; i < count; ++i)
-        kinds.add(withheld_text(corpus.pair(static_cast<uint64_t>(i), split).withheld));
-      kinds.commit();
+      if (kinds) kinds->add(withheld_text(pair.withheld));
     }
     for (Lines* lines : {&english, &korean, &links}) lines->commit();
     for (const char* ending : {".en", ".ko", ".align"}) written.add(stem + ending, count);
-    if (!compositional) continue;
+    if (!kinds) continue;
+    kinds->commit();
     written.add(stem + ".kinds", count);
     write_withheld(written);
   }

@@ -1,21 +1,29 @@
 // limpid evaluate: how good translations are.
 
+#include <fmt/format.h>
+
 #include "app/command.h"
+#include "app/evaluate_model.h"
 #include "app/evaluate_texts.h"
 
 namespace limpid {
 
 int run_evaluate(int argc, char** argv) {
   CommandLine line("evaluate",
-                   "Scores translations against references: BLEU, chrF and chrF++ as sacreBLEU prints them.",
+                   "Scores a model on its test set, or translations against references: BLEU, chrF and chrF++ as sacreBLEU "
+                   "prints them; of language models the perplexity and the bits per byte.",
                    "limpid evaluate --hypothesis hyp.txt --reference ref.txt");
   EvaluateTextsOptions options;
+  EvaluateModelOptions model;
   ScoreOptions& scores = options.scores;
+  line.add_option("MODEL", model.model, "a model's folder; without it, files are scored");
+  line.add_option("--test", model.test, "files that the model is tested on (default: those of its recipe)");
+  line.add_option("--write", model.hypotheses, "a file for the model's translations");
+  line.add_option("--beam", model.beam, "hypotheses kept while searching (default: the recipe's)")->check(CLI::Range(1, 1000));
+  line.add_option("--length-penalty", model.length_penalty, "default: the recipe's")->check(CLI::Range(0.0, 10.0));
   std::vector<std::string> tokenizers = {"13a"};
-  line.add_option("--hypothesis", options.hypothesis, "the translations, one sentence a line; plain or gzip")
-      ->required();
-  line.add_option("--reference", options.references, "what they are compared with; more than one may be given")
-      ->required();
+  line.add_option("--hypothesis", options.hypothesis, "the translations, one sentence a line; plain or gzip");
+  line.add_option("--reference", options.references, "what they are compared with; more than one may be given");
   line.add_option("--system-b", options.system_b, "another system's translations, to compare with the first");
   line.add_option("--metrics", scores.metrics, "of bleu, chrf, chrf++, with commas between them")
       ->capture_default_str()
@@ -38,6 +46,14 @@ int run_evaluate(int argc, char** argv) {
 
   scores.tokenizers.clear();
   for (const std::string& name : tokenizers) scores.tokenizers.push_back(find_bleu_tokenizer(name).value());
+  if (!model.model.empty()) {
+    model.scores = scores;
+    return evaluate_model(model);
+  }
+  if (options.hypothesis.empty() || options.references.empty()) {
+    fmt::print(stderr, "limpid evaluate: name a MODEL, or --hypothesis and --reference\nSee limpid evaluate --help\n");
+    return 2;
+  }
   return evaluate_texts(options);
 }
 

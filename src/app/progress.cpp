@@ -36,7 +36,7 @@ void Progress::update(int64_t done, const std::string& what) {
     for (size_t i = 0; i < kWidth; ++i) bar += i < filled ? "█" : "░";
     fmt::print(stderr, "\r\033[K{} {:3}%  {}  {} left", bar, 100 * done / total_, what, clock_text(left));
     std::fflush(stderr);
-  } else if (10 * done / total_ != printed_tenth_) {
+  } else if (elapsed > 5 && 10 * done / total_ != printed_tenth_) {  // short work needs no lines in a log
     printed_tenth_ = 10 * done / total_;
     fmt::print(stderr, "{:3}%  {}  {} left\n", 100 * done / total_, what, clock_text(left));
   }

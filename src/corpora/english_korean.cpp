@@ -27,7 +27,7 @@ constexpr std::array<Withheld, kWithheldKinds> kWithheld = {{
     {"past-negation", "verbs never negated in the past (did not buy)"},
     {"relative-head", "nouns that never have a relative clause (the nurse who …)"},
     {"number-counter", "numbers never said with a counter (네 권)"},
-    {"adjective-negation", "adjectives never denied of something (is not heavy)"},
+    {"adjective-negation", "adjectives never negated in the past (was not heavy)"},
     {"can", "verbs never said with can"},
 }};
 
@@ -44,7 +44,8 @@ uint32_t withheld_in(const NounPhrase& np) {
 uint32_t withheld_in(const Clause& c) {
   uint32_t bits = 0;
   for (const NounPhrase* np : {&c.subject, &c.object, &c.recipient, &c.place, &c.companion}) bits |= withheld_in(*np);
-  if (c.kind == ClauseKind::kIsAdjective && c.negative && withheld_adjective_negation(*c.adjective)) bits |= 8;
+  const bool denied = c.kind == ClauseKind::kIsAdjective && c.negative && c.tense == Tense::kPast;
+  if (denied && withheld_adjective_negation(*c.adjective)) bits |= 8;
   if (c.kind != ClauseKind::kAction || c.verb == nullptr) return bits;
   const bool past_negation = c.negative && c.tense == Tense::kPast && c.mode == Mode::kPlain;
   if (past_negation && withheld_past_negation(*c.verb)) bits |= 1;
@@ -60,7 +61,7 @@ bool withheld_past_negation(const Verb& verb) { return member(verb.base, 6, 1); 
 bool withheld_can(const Verb& verb) { return member(verb.base, 6, 2); }
 bool withheld_relative(const Noun& noun) { return member(noun.english, 8, 3); }
 bool withheld_number(int number, Counter counter) { return (number * 3 + static_cast<int>(counter)) % 13 == 1; }
-bool withheld_adjective_negation(const Adjective& adjective) { return member(adjective.english, 5, 4); }
+bool withheld_adjective_negation(const Adjective& adjective) { return member(adjective.english, 3, 4); }
 
 uint32_t withheld(const Sentence& s) {
   return withheld_in(s.main) | withheld_in(s.second) | withheld_in(s.relative) | withheld_in(s.also);

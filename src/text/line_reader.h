@@ -20,7 +20,7 @@ class LineReader {
   // The next line without its end (LF or CRLF; a byte order mark at the start is dropped), valid until the next call.
   // Invalid UTF-8, a truncated gzip file or a read error is an Error that names the file and the line.
   std::optional<std::string_view> next();
-  int64_t line() const;  // number of the last line given, from 1
+  int64_t line() const;     // number of the last line given, from 1
   double progress() const;  // share of the file's bytes read, 0 … 1
 
  private:

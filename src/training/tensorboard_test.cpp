@@ -117,7 +117,7 @@ TEST(TensorBoard, BeginsAsTensorFlowsFilesDo) {
   const TensorBoardWriter writer(folder.path());
   const std::string text = read_text(writer.path());
   EXPECT_EQ(text.substr(0, 13), std::string("\x18\0\0\0\0\0\0\0\xa3\x7f\x4b\x22\x09", 13));
-  EXPECT_EQ(text.substr(20, 15),
+  EXPECT_EQ(text.substr(21, 15),
             "\x1a\x0d"
             "brain.Event:2");
   EXPECT_EQ(text.size(), 8u + 4 + 24 + 4);

@@ -1,0 +1,24 @@
+#pragma once
+// limpid evaluate, the part that scores a model: translations of a test set, or the likelihood of a text.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "app/score_report.h"
+#include "inference/generate.h"
+
+namespace limpid {
+
+struct EvaluateModelOptions {
+  std::filesystem::path model;
+  std::vector<std::string> test;     // files as in data.test of a recipe; empty: those of the model's own recipe
+  std::filesystem::path hypotheses;  // where to write the translations; empty: nowhere
+  int64_t beam = 0;                  // 0: as the model's generation_config.json says
+  double length_penalty = -1;        // less than 0: likewise
+  ScoreOptions scores;
+};
+
+int evaluate_model(const EvaluateModelOptions& options);
+
+}  // namespace limpid
