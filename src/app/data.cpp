@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
 #include "app/command.h"
+#include "app/data_files.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/nearest.h"
 #include "corpora/english_korean.h"
 #include "corpora/facts.h"
@@ -29,31 +29,6 @@ struct DataOptions {
   int64_t held_out = 2000;
   uint64_t seed = 1;
   bool json = false;
-};
-
-// A text file that is written in pieces and appears whole.
-class Lines {
- public:
-  explicit Lines(const std::filesystem::path& path) : file_(path) {}
-
-  void add(std::string_view line) {
-    buffer_.append(line) += '\n';
-    if (buffer_.size() > kFlush) flush();
-  }
-  void commit() {
-    flush();
-    file_.commit();
-  }
-
- private:
-  static constexpr size_t kFlush = 1 << 16;  // bytes
-  void flush() {
-    file_.write(buffer_);
-    buffer_.clear();
-  }
-
-  AtomicFile file_;
-  std::string buffer_;
 };
 
 std::string pharaoh(const SentencePair& pair) {
@@ -90,27 +65,6 @@ int64_t lines_of(const DataOptions& options, Split split) {
 }
 
 // --- Writing ---
-
-class Written {
- public:
-  explicit Written(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  std::filesystem::path path(const std::string& name) const { return folder_ / name; }
-  void add(const std::string& name, int64_t lines) {
-    files_.push_back({{"file", path(name).string()}, {"lines", lines}});
-  }
-  void print(const DataOptions& options) const {
-    if (options.json) {
-      fmt::print("{}\n", json{{"corpus", options.name}, {"seed", options.seed}, {"files", files_}}.dump());
-      return;
-    }
-    for (const json& file : files_)
-      fmt::print("{:>9} lines  {}\n", file["lines"].get<int64_t>(), file["file"].get<std::string>());
-  }
-
- private:
-  std::filesystem::path folder_;
-  json files_ = json::array();
-};
 
 void write_withheld(Written& written) {
   Lines lines(written.path("withheld.tsv"));
@@ -258,22 +212,30 @@ void write(const DataOptions& options) {
     write_facts(options, written);
   else
     write_task(*task_of(options.name), options, written);
-  written.print(options);
+  if (options.json) {
+    fmt::print("{}\n", json{{"corpus", options.name}, {"seed", options.seed}, {"files", written.files()}}.dump());
+    return;
+  }
+  for (const json& file : written.files())
+    fmt::print("{:>9} lines  {}\n", file["lines"].get<int64_t>(), file["file"].get<std::string>());
+}
+
+std::string listed(std::span<const std::string_view> names) {
+  std::string text;
+  for (std::string_view name : names) (text += text.empty() ? "" : ", ") += name;
+  return text;
 }
 
 // What is wrong with the names given, or nothing.
 std::string wrong_name(const DataOptions& options) {
   if (std::find(kCorpora.begin(), kCorpora.end(), options.name) == kCorpora.end())
-    return fmt::format("no corpus \"{}\"{} There are {}.", options.name, did_you_mean(options.name, kCorpora),
-                       fmt::join(kCorpora, ", "));
-  constexpr std::array<std::string_view, 4> kNames = {"train", "valid", "test", "compositional"};
-  const bool facts = options.name == "facts";
-  const bool known =
-      !splits_of(options).empty() && !(facts && (options.split == "valid" || options.split == "compositional"));
-  if (known) return "";
-  return fmt::format("{} has no split \"{}\"{} There are {}.", options.name, options.split,
-                     facts ? "" : did_you_mean(options.split, kNames),
-                     facts ? "train, test" : "train, valid, test, compositional");
+    return fmt::format("no corpus \"{}\": there are {}{}", options.name, listed(kCorpora),
+                       did_you_mean(options.name, kCorpora));
+  constexpr std::array<std::string_view, 4> kNames = {"train", "test", "valid", "compositional"};
+  const std::span<const std::string_view> names(kNames.data(), options.name == "facts" ? 2 : kNames.size());
+  if (options.split.empty() || std::find(names.begin(), names.end(), options.split) != names.end()) return "";
+  return fmt::format("{} has no split \"{}\": there are {}{}", options.name, options.split, listed(names),
+                     did_you_mean(options.split, names));
 }
 
 }  // namespace
@@ -285,7 +247,7 @@ int run_data(int argc, char** argv) {
       "alignment, a world of facts, and the tasks copy, reverse, sort and repeat.",
       "limpid data english-korean");
   DataOptions options;
-  line.add_option("NAME", options.name, fmt::format("{}", fmt::join(kCorpora, ", ")))->required();
+  line.add_option("NAME", options.name, listed(kCorpora))->required();
   line.add_option("--out", options.out, "folder to write to; without it a few examples are shown");
   line.add_option("--count", options.count, "lines of the training part, or examples to show (0: as the corpus likes)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));

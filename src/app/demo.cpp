@@ -51,7 +51,7 @@ kind = "linear"
 learning_rate = 0.003
 warmup = 150
 [batch]
-tokens = 2048
+tokens = 1024
 [validation]
 metric = "exact"
 translate = 200

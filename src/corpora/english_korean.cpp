@@ -103,7 +103,8 @@ std::vector<std::string> withheld_words(int kind) {
   const Words& w = words();
   std::set<std::string> names;
   for (const Verb& verb : w.verbs)
-    if ((kind == 0 && withheld_past_negation(verb)) || (kind == 4 && withheld_can(verb))) names.insert(verb.base);
+    if ((kind == 0 && withheld_past_negation(verb)) || (kind == 4 && withheld_can(verb) && !verb.stative))
+      names.insert(verb.base);
   for (const Noun& noun : w.nouns)
     if (kind == 1 && withheld_relative(noun) && !noun.is(kName | kPronoun | kMass)) names.insert(noun.english);
   for (const Adjective& adjective : w.adjectives)

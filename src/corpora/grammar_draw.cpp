@@ -220,25 +220,6 @@ class Drawer : public PhraseDrawer {
     ask_be(c);
   }
 
-  // Persons are compared with persons, animals with animals, things with things of their sort.
-  static bool alike(const Noun& a, const Noun& b) {
-    constexpr Kinds kSorts[] = {kPerson,
-                                kAnimal,
-                                kPlace,
-                                kFood,
-                                kDrink,
-                                kText | kShow | kSong,
-                                kStudy,
-                                kCar | kCycle | kTransit,
-                                kClothes,
-                                kSurface,
-                                kStruck | kBowed | kBlown,
-                                kTool};
-    for (Kinds sort : kSorts)
-      if (a.is(sort) != b.is(sort)) return false;
-    return true;
-  }
-
   void is_noun() {
     Clause& c = s_.main;
     c.kind = ClauseKind::kIsNoun;
@@ -251,14 +232,6 @@ class Drawer : public PhraseDrawer {
     inflect_be(c);
     if (c.subject.noun->is(kName | kPronoun) && chance(30)) add_relative(c.object);
     ask_be(c);
-  }
-
-  void where_it_is(Clause& c, const NounPhrase& np) {
-    if (np.noun->is(kPerson) || chance(np.noun->is(kAnimal) ? 60 : 20))
-      c.place = place();
-    else
-      on_furniture(c);
-    while (c.place.noun == np.noun) on_furniture(c);
   }
 
   void is_at() {

@@ -189,4 +189,12 @@ void PhraseDrawer::on_furniture(Clause& c) {
   describe(c.place, 15);
 }
 
+void PhraseDrawer::where_it_is(Clause& c, const NounPhrase& np) {
+  if (np.noun->is(kPerson) || chance(np.noun->is(kAnimal) ? 60 : 20))
+    c.place = place();
+  else
+    on_furniture(c);
+  while (c.place.noun == np.noun) on_furniture(c);
+}
+
 }  // namespace limpid::grammar

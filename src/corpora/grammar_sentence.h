@@ -72,6 +72,9 @@ bool owned(const Noun& noun);
 // Small enough to lie on a chair or in a bag.
 bool handy(const Noun& noun);
 
+// Persons are compared with persons, animals with animals, things with things of their sort.
+bool alike(const Noun& a, const Noun& b);
+
 // Draws a sentence.
 void draw(Random& random, Sentence& sentence);
 

@@ -29,8 +29,10 @@ const SafetensorsEntry& entry_of(const SafetensorsFolder& files, const Weight& w
 
 }  // namespace
 
-void read_weights(const SafetensorsFolder& files, Parameters& parameters) {
-  for (const Weight& weight : parameters.weights()) read_reals(entry_of(files, weight), parameters.data(weight));
+void read_weights(const SafetensorsFolder& files, Parameters& parameters,
+                  const std::function<bool(const Weight&)>& skip) {
+  for (const Weight& weight : parameters.weights())
+    if (!skip || !skip(weight)) read_reals(entry_of(files, weight), parameters.data(weight));
 }
 
 MappedWeights::MappedWeights(const std::filesystem::path& folder, Model& model) : files_(folder) {

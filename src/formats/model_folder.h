@@ -10,8 +10,9 @@
 namespace limpid {
 
 // Copies every weight's numbers from the files, in whatever precision they are stored. A weight that is missing or has
-// another shape is an Error that names it.
-void read_weights(const SafetensorsFolder& files, Parameters& parameters);
+// another shape is an Error that names it. Weights that `skip` is true of keep the numbers they have.
+void read_weights(const SafetensorsFolder& files, Parameters& parameters,
+                  const std::function<bool(const Weight&)>& skip = {});
 
 // Lets a model's weights point into the mapped files, matrices in the precision they are stored in, so that start-up
 // copies nothing of size; vectors of another precision are converted. Must outlive the model's use.

@@ -30,6 +30,7 @@ struct DropoutConfig {
   double attention = 0;   // on the pattern
   double activation = 0;  // on the feed-forward network's activations
   double residual = 0;    // on a sub-layer's output (RNN: between layers)
+  double classifier = 0;  // on the vector that a text is classified by
 };
 
 struct RnnConfig {
@@ -51,6 +52,8 @@ struct Config {
   StackConfig encoder, decoder;  // a model of one stack has the one that its family names (language model: decoder)
   int64_t max_positions = 0;
   int64_t token_types = 0;  // BERT
+  // Of an encoder that classifies texts, in the order of their ids. None: it guesses masked tokens.
+  std::vector<std::string> labels;
 
   NormKind norm = NormKind::layer;
   NormPlace norm_place = NormPlace::before;

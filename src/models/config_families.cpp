@@ -129,6 +129,40 @@ void read_llama(ConfigReader& reader, Config& config) {
   config.eos_token = reader.token("eos_token_id", config.vocab, 2);
 }
 
+// The labels in the order of their ids, which id2label has as texts: {"0": "bad", "1": "good"}.
+std::vector<std::string> read_label_names(ConfigReader& reader, const nlohmann::ordered_json& names) {
+  constexpr std::string_view kAllowed = "an object with a text for each of \"0\", \"1\", ... without a gap";
+  if (!names.is_object()) reader.wrong("id2label", names, kAllowed);
+  std::vector<std::string> labels;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string key = std::to_string(i);
+    if (!names.contains(key) || !names.at(key).is_string()) reader.wrong("id2label", names, kAllowed);
+    labels.push_back(names.at(key).get<std::string>());
+  }
+  return labels;
+}
+
+// Whether a BERT classifies texts is said by the class that wrote it; where none is named, by its having labels.
+bool is_classifier(ConfigReader& reader) {
+  const auto* classes = reader.find("architectures");
+  if (!classes || classes->empty()) return reader.has("id2label") || reader.has("num_labels");
+  const auto* first = classes->is_array() ? classes->front().get_ptr<const std::string*>() : nullptr;
+  return first && *first == "BertForSequenceClassification";
+}
+
+void read_labels(ConfigReader& reader, Config& config) {
+  constexpr int64_t kUsual = 2;  // Hugging Face's number where nothing is said
+  if (const auto* names = reader.find("id2label")) config.labels = read_label_names(reader, *names);
+  const bool named = !config.labels.empty();
+  const int64_t count = reader.size("num_labels", named ? static_cast<int64_t>(config.labels.size()) : kUsual);
+  check(!named || count == static_cast<int64_t>(config.labels.size()),
+        "[config] num_labels is {}, id2label has {}: allowed is the same number", count, config.labels.size());
+  for (int64_t i = 0; !named && i < count; ++i) config.labels.push_back("LABEL_" + std::to_string(i));
+  check(count > 1, "[config] num_labels is 1: a classifier has at least two (with one, others compute a regression)");
+  reader.choice<bool>("problem_type", true, {{"single_label_classification", true}});
+  config.dropout.classifier = reader.dropout("classifier_dropout", config.dropout.residual);
+}
+
 void read_bert(ConfigReader& reader, Config& config) {
   config.family = Family::encoder;
   StackConfig& stack = config.encoder;
@@ -154,6 +188,7 @@ void read_bert(ConfigReader& reader, Config& config) {
   config.bos_token = reader.token("bos_token_id", config.vocab);
   config.eos_token = reader.token("eos_token_id", config.vocab);
   config.mask_token = reader.token("mask_token_id", config.vocab);
+  if (is_classifier(reader)) read_labels(reader, config);
 }
 
 ContextUse read_context(ConfigReader& reader) {

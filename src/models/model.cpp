@@ -20,17 +20,6 @@ std::vector<int32_t> scored_labels(const Batch& batch) {
   return labels;
 }
 
-// The scored tokens of each sequence: how the rows of features and logits are to be read.
-Sequences scored_sequences(const Batch& batch) {
-  std::vector<int64_t> lengths;
-  const Sequences& tokens = batch.input.sequences;
-  for (int64_t i = 0; i < tokens.count(); ++i) {
-    const auto begin = batch.labels.begin() + tokens.begin(i);
-    lengths.push_back(std::count_if(begin, begin + tokens.length(i), is_scored));
-  }
-  return Sequences(lengths);
-}
-
 }  // namespace
 
 Batch Batch::pairs(const Rows& source, const Rows& target, int32_t decoder_start) {
@@ -77,12 +66,22 @@ Tensor Model::scored(Run& run, const Tensor& x, const Batch& batch) const {
   return select_rows(run, x, rows);
 }
 
+Sequences Model::scored_rows(const Batch& batch) {
+  std::vector<int64_t> lengths;
+  const Sequences& tokens = batch.input.sequences;
+  for (int64_t i = 0; i < tokens.count(); ++i) {
+    const auto begin = batch.labels.begin() + tokens.begin(i);
+    lengths.push_back(std::count_if(begin, begin + tokens.length(i), is_scored));
+  }
+  return Sequences(lengths);
+}
+
 Tensor Model::logits(Run& run, const Batch& batch) const {
-  return output_.logits(run, forward(run, batch), scored_sequences(batch));
+  return output_.logits(run, forward(run, batch), scored_rows(batch));
 }
 
 Loss Model::loss(Run& run, const Batch& batch, const LossOptions& options) const {
-  return output_.loss(run, forward(run, batch), scored_sequences(batch), scored_labels(batch), options);
+  return output_.loss(run, forward(run, batch), scored_rows(batch), scored_labels(batch), options);
 }
 
 std::unique_ptr<Model> make_model(const Config& config) {

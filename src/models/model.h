@@ -19,6 +19,7 @@ struct Batch {
   static Batch pairs(const std::vector<std::vector<int32_t>>& source, const std::vector<std::vector<int32_t>>& target,
                      int32_t decoder_start);                                 // for models of two stacks
   static Batch next_tokens(const std::vector<std::vector<int32_t>>& texts);  // for language models
+  // For encoders. One that classifies texts has the text's label at its first token and -1 at the others.
   static Batch masked(const std::vector<std::vector<int32_t>>& tokens, const std::vector<std::vector<int32_t>>& labels);
 };
 
@@ -45,6 +46,8 @@ class Model {
  protected:
   // Leaves out the rows whose label is -1.
   Tensor scored(Run& run, const Tensor& x, const Batch& batch) const;
+  // The scored tokens of each sequence: how the rows of features and logits are to be read.
+  static Sequences scored_rows(const Batch& batch);
 
   Config config_;
   Output output_;

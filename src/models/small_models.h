@@ -82,6 +82,7 @@ inline std::map<std::string, nlohmann::ordered_json> small_configs() {
       {"llama_layer_gelu", limpid(llama, {{"norm", "layer"}, {"activation", "gelu"}, {"gated", false}})},
       {"bert", bert},
       {"bert_no_bias", limpid(bert, {{"bias", false}})},
+      {"bert_labels", with(bert, {{"num_labels", 3}})},
       {"gru", rnn},
       {"gru_every_step", with(rnn, {{"context", "every_step"}})},
       {"gru_attention", with(rnn, {{"attention", "additive"}, {"bidirectional", true}, {"layers", 2}})},
@@ -121,6 +122,9 @@ inline Batch small_batch(const Config& config, uint64_t seed = 1) {
     }
     case Family::language_model: return Batch::next_tokens(random_rows(random, {4, 7, 2}, config.vocab));
     case Family::encoder: {
+      if (!config.labels.empty())
+        return Batch::masked(random_rows(random, {4, 6, 1}, config.vocab),
+                             {{2, -1, -1, -1}, {0, -1, -1, -1, -1, -1}, {1}});
       auto labels = random_rows(random, {4, 6, 1}, config.vocab);
       for (auto& row : labels)
         for (size_t i = 0; i < row.size(); i += 2) row[i] = -1;

@@ -46,13 +46,6 @@ std::string spaced(std::string_view joined) {
   return text.append(joined);
 }
 
-// Bytes of half a character, which a model can write, as U+FFFD.
-std::string repaired(std::string_view text) {
-  std::string result;
-  each_code_point(text, [&](char32_t point, std::string_view) { append_utf8(result, point); });
-  return result;
-}
-
 // The model's own table.
 std::shared_ptr<const Vocabulary> own_table(const SentencePieceProcessor& processor, std::string_view where) {
   std::vector<std::string> pieces, special;
@@ -113,7 +106,7 @@ std::string SentencePieceTokenizer::decode(std::span<const int32_t> ids) const {
   }
   std::string text = spaced(joined);
   if (facts_.dummy_prefix && text.starts_with(' ')) text.erase(0, 1);
-  return invalid_utf8(text) ? repaired(text) : text;
+  return repaired_utf8(std::move(text));  // a model can write half a character
 }
 
 }  // namespace limpid

@@ -76,6 +76,13 @@ void append_utf8(std::string& text, char32_t code_point) {
   }
 }
 
+std::string repaired_utf8(std::string text) {
+  if (!invalid_utf8(text)) return text;
+  std::string result;
+  each_code_point(text, [&](char32_t point, std::string_view) { append_utf8(result, point); });
+  return result;
+}
+
 std::string lower_case(std::string_view text) {
   std::string result;
   result.reserve(text.size());

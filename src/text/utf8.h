@@ -34,6 +34,9 @@ void each_code_point(std::string_view text, const Body& body) {
   }
 }
 
+// Bytes that are no text as U+FFFD.
+std::string repaired_utf8(std::string text);
+
 // Every letter in lower case, by Unicode's table and without regard to language or neighbours ("Σ" is "σ" at the end of
 // a word too). Other characters stay.
 std::string lower_case(std::string_view text);

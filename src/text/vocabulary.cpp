@@ -26,8 +26,9 @@ bool is_special_name(std::string_view name) {
   });
 }
 
-Vocabulary::Vocabulary(std::vector<std::string> pieces, std::span<const std::string> special, std::string_view where)
-    : pieces_(std::move(pieces)), is_special_(pieces_.size()) {
+Vocabulary::Vocabulary(std::vector<std::string> pieces, std::span<const std::string> special, std::string_view where,
+                       const SpecialIds& roles)
+    : pieces_(std::move(pieces)), is_special_(pieces_.size()), special_(roles) {
   ids_.reserve(pieces_.size());
   for (size_t id = 0; id < pieces_.size(); ++id) {
     if (pieces_[id].empty()) continue;
@@ -39,11 +40,16 @@ Vocabulary::Vocabulary(std::vector<std::string> pieces, std::span<const std::str
     check(id >= 0, "{}: names the special token \"{}\", which has no id: add it to the vocabulary", where, name);
     is_special_[static_cast<size_t>(id)] = true;
   }
-  for (const SpecialRole& role : kRoles)
+  for (const SpecialRole& role : kRoles) {
+    const int32_t given = roles.*role.id;
+    check(given >= -1 && given < size(), "{}: its {} has the id {}, beyond the {} tokens: damaged file?", where,
+          role.config_key, given, size());
+    if (given >= 0) is_special_[static_cast<size_t>(given)] = true;
     for (const std::string_view name : role.names) {
       const int32_t id = name.empty() ? -1 : find(name);
       if (special_.*role.id < 0 && id >= 0 && is_special(id)) special_.*role.id = id;
     }
+  }
 }
 
 int32_t Vocabulary::find(std::string_view piece) const {

@@ -25,8 +25,10 @@ bool is_special_name(std::string_view name);  // of any role
 class Vocabulary {
  public:
   // Pieces in the order of their ids; an empty one is an id that nobody uses. `special` names those that stand for no
-  // text. `where` begins the message if something is wrong.
-  Vocabulary(std::vector<std::string> pieces, std::span<const std::string> special, std::string_view where);
+  // text; what each of them is for is told by its name, unless `roles` says so. `where` begins the message if something
+  // is wrong.
+  Vocabulary(std::vector<std::string> pieces, std::span<const std::string> special, std::string_view where,
+             const SpecialIds& roles = {});
 
   int64_t size() const { return static_cast<int64_t>(pieces_.size()); }
   const std::vector<std::string>& pieces() const { return pieces_; }

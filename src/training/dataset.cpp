@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+constexpr size_t kMostLabels = 10000;
 constexpr int64_t kMostRemembered = 100000;  // validation examples whose hashes are looked for in the training text
 
 std::vector<std::string> special_tokens(Task task, const Recipe& recipe) {
@@ -71,6 +72,7 @@ class Encoder {
         break;
       case Task::masked: ids.first = side(*tokenizers_.source, text.first, true); break;
       case Task::classification: {
+        if (text.second.empty()) return "empty";
         const auto label = std::lower_bound(labels.begin(), labels.end(), text.second);
         if (label == labels.end() || *label != text.second) return "label that training does not have";
         ids.first = side(*tokenizers_.source, text.first, true);
@@ -149,7 +151,9 @@ class Preparation {
         lines_ = lines;
         break;
       }
-      if (task_ == Task::classification && labels.size() < 10000) labels.emplace(example->second);
+      if (task_ == Task::classification && !example->second.empty()) labels.emplace(example->second);
+      check(labels.size() <= kMostLabels, "[data] line {}: there are more than {} labels: does data.columns name the right column?",
+            example->line, kMostLabels);
       if (lines % 10000 == 0) tell("reading the text", reader.progress());
     }
     check(lines_ > 0, "[data] {} is empty", data_path(recipe_, recipe_.data.train[0]).string());
@@ -362,27 +366,6 @@ Dataset prepare_dataset(const Recipe& recipe, const fs::path& folder, const Data
         "[data] {}: was made from other files or settings than the recipe names now: choose another folder, or put them back",
         (folder / "data").string());
   return dataset;
-}
-
-Config make_config(const Recipe& recipe, const Dataset& dataset) {
-  Json json = recipe.model;
-  json["vocab_size"] = dataset.tokenizers.source->size();
-  const SpecialIds special = dataset.tokenizers.target->special();
-  const auto set = [&](const char* key, int32_t id) { json[key] = id >= 0 ? Json(id) : Json(nullptr); };
-  set("pad_token_id", special.pad);
-  set("eos_token_id", special.end);
-  set("bos_token_id", special.begin);
-  const Task task = task_of(recipe);
-  if (task == Task::translation) set("decoder_start_token_id", special.pad);
-  if (task == Task::masked || task == Task::classification) set("mask_token_id", special.mask);
-  if (task == Task::classification) {
-    json["num_labels"] = dataset.labels.size();
-    for (size_t i = 0; i < dataset.labels.size(); ++i) json["id2label"][std::to_string(i)] = dataset.labels[i];
-  }
-  Config config = parse_config(json);
-  for (const std::string& note : config.notes)
-    check(note.find("ignored") == std::string::npos, "[recipe] [model]: {}", note);
-  return config;
 }
 
 }  // namespace limpid

@@ -23,7 +23,7 @@ Json generation_config(const Recipe& recipe, const Config& config) {
   if (task_of(recipe) != Task::translation) return json;
   json["num_beams"] = recipe.decode.beam;
   json["length_penalty"] = recipe.decode.length_penalty;
-  json["bad_words_ids"] = {{*config.pad_token}};
+  if (config.pad_token) json["bad_words_ids"] = {{*config.pad_token}};
   return json;
 }
 

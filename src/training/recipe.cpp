@@ -127,7 +127,8 @@ void apply_override(Json& recipe, const std::string& text) {
   std::istringstream keys(text.substr(0, equals));
   for (std::string key; std::getline(keys, key, '.');) {
     if (at->is_null()) *at = Json::object();
-    check(at->is_object(), "[recipe] \"{}\": there is nothing within {}", text, key);
+    check(at->is_object(), "[recipe] \"{}\": there is no {} in what stands before it: write key=value, as in stop.steps=100",
+          text, key);
     at = &(*at)[key];
   }
   *at = override_value(text.substr(equals + 1));
@@ -205,8 +206,23 @@ void check_choice(const char* key, const std::string& value, std::initializer_li
   fail("[recipe] {} is \"{}\": allowed are {}{}", key, value, list, did_you_mean(value, {allowed.begin(), allowed.size()}));
 }
 
+// What only some families can do.
+void check_family(const Recipe& r, const std::string& family) {
+  const bool writes_on = family == "gpt2" || family == "llama", encodes = family == "bert";
+  check(r.data.unit == "lines" || writes_on, "[recipe] data.unit is \"stream\": {} learns from lines", family);
+  check(!r.data.labels || encodes, "[recipe] data.labels is true: only bert learns labels, not {}", family);
+  const std::string& metric = r.validation.metric;
+  const bool translates = !writes_on && !encodes;
+  check(metric == "loss" || translates || (metric == "exact" && r.data.labels),
+        "[recipe] validation.metric is \"{}\": {} has {}", metric, family,
+        r.data.labels ? "\"loss\" and \"exact\"" : "only \"loss\"");
+}
+
 void check_values(const Recipe& r) {
   check(r.model.contains("model_type"), "[recipe] model.model_type is missing: marian, pegasus, gpt2, llama, bert or rnn_seq2seq");
+  const auto& type = r.model["model_type"];
+  const std::string family = type.is_string() ? type.get<std::string>() : type.dump();
+  check_choice("model.model_type", family, {"marian", "pegasus", "gpt2", "llama", "bert", "rnn_seq2seq"});
   check_choice("data.unit", r.data.unit, {"lines", "stream"});
   check_choice("tokenizer.kind", r.tokenizer.kind, {"bpe", "unigram", "characters", "words"});
   check_choice("optimizer.kind", r.optimizer.kind, {"adam", "adamw"});
@@ -221,6 +237,15 @@ void check_values(const Recipe& r) {
         "[recipe] nothing would end this run: set stop.steps, stop.epochs, stop.minutes or stop.patience");
   check(r.checkpoint.keep > 0, "[recipe] checkpoint.keep is 0: at least one is needed to resume from");
   check(r.data.columns.size() == 2, "[recipe] data.columns takes two numbers");
+  check_schedule(r.schedule, std::max(r.stop.steps, r.stop.epochs));
+  check_family(r, family);
+}
+
+std::string toml_key(const std::string& key) {
+  const bool bare = !key.empty() && std::all_of(key.begin(), key.end(), [](unsigned char c) {
+    return c < 0x80 && (std::isalnum(c) || c == '_' || c == '-');
+  });
+  return bare ? key : Json(key).dump();
 }
 
 std::string toml_value(const Json& value) {
@@ -232,7 +257,7 @@ std::string toml_value(const Json& value) {
   if (value.is_object()) {
     std::string list;
     for (const auto& [key, inner] : value.items())
-      list.append(list.empty() ? "" : ", ").append(key).append(" = ").append(toml_value(inner));
+      list.append(list.empty() ? "" : ", ").append(toml_key(key)).append(" = ").append(toml_value(inner));
     return "{ " + list + " }";
   }
   return value.dump();  // JSON's texts, numbers and flags are TOML's
@@ -261,7 +286,7 @@ std::string dump_recipe(const Recipe& recipe) {
   bool model_written = false;
   const auto write_model = [&] {
     text += "\n[model]  # the config.json of its family\n";
-    for (const auto& [key, value] : recipe.model.items()) text += fmt::format("{} = {}\n", key, toml_value(value));
+    for (const auto& [key, value] : recipe.model.items()) text += fmt::format("{} = {}\n", toml_key(key), toml_value(value));
   };
   visit(copy, [&](const std::string& key, const auto& field, const std::string& remark) {
     const size_t dot = key.find('.');

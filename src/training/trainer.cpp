@@ -94,13 +94,15 @@ class Trainer {
       const Update update = this->update();
       progress_.seconds += since(begun);
       pace_.add(update.tokens, since(begun));
-      if (diverged(update)) {
+      const bool new_epoch = batches_.position().epoch != epoch;
+      const auto due = [&](int64_t every) { return every > 0 ? progress_.step % every == 0 : new_epoch; };
+      const bool stop = options_.interrupted();
+      const bool kept = stop || due(recipe_.validation.steps) || due(recipe_.checkpoint.steps) || !end().empty();
+      if (diverged(update) || (kept && !weights_are_finite())) {
         roll_back(update);
         continue;
       }
       report(update);
-      const bool new_epoch = batches_.position().epoch != epoch;
-      const auto due = [&](int64_t every) { return every > 0 ? progress_.step % every == 0 : new_epoch; };
       bool better = false;
       if (due(recipe_.validation.steps)) {
         const auto from = Clock::now();
@@ -110,7 +112,7 @@ class Trainer {
       if (due(recipe_.checkpoint.steps)) save("step");
       else if (better) save("extra");
       if (better) point_at_checkpoint(folder_.checkpoints(), "best", last_saved_);
-      if (options_.interrupted()) return interrupted();
+      if (stop) return interrupted();
     }
   }
 
@@ -123,7 +125,6 @@ class Trainer {
 
   void start() {
     remove_unfinished(folder_.checkpoints());
-    write_model_files(folder_.path(), recipe_, dataset_, model_->config(), options_.command);
     initialize();
     TrainingState state = this->state();
     const auto resumed = read_last_checkpoint(folder_.checkpoints(), state);
@@ -132,6 +133,8 @@ class Trainer {
       restore(state);
       last_saved_ = resumed->name;
     }
+    // Not before: where the checkpoint is of another model, the one in the folder stays as it was.
+    write_model_files(folder_.path(), recipe_, dataset_, model_->config(), options_.command);
     log_.emplace(folder_.log(), resumed ? progress_.step : -1);
     tensorboard_.emplace(folder_.tensorboard(), resumed ? std::optional(progress_.step) : std::nullopt);
     observer_.starting(dataset_, model_->config(), parameters_.trainable_size(), progress_.step);
@@ -139,7 +142,7 @@ class Trainer {
 
   void initialize() {
     parameters_.initialize(recipe_.seed);
-    if (!recipe_.start_from.empty()) read_weights(SafetensorsFolder(recipe_.start_from), parameters_);
+    if (!recipe_.start_from.empty()) start_from(recipe_.start_from);
     if (average_) std::copy(parameters_.data(), parameters_.data() + parameters_.size(), average_.get());
     std::fill_n(optimizer_.means().data(), optimizer_.means().size(), real{0});
     std::fill_n(optimizer_.squares().data(), optimizer_.squares().size(), real{0});
@@ -147,6 +150,14 @@ class Trainer {
     progress_ = {};
     progress_.best = worst_value(recipe_.validation.metric);
     batches_.seek({});
+  }
+
+  // A classifier goes on from any encoder of its shape: what only a classifier has stays as it was drawn.
+  void start_from(const fs::path& model) {
+    const SafetensorsFolder files(model);
+    read_weights(files, parameters_, [&](const Weight& weight) {
+      return task_ == Task::classification && weight.part == Part::output && !files.find(weight.name);
+    });
   }
 
   TrainingState state() {
@@ -202,7 +213,7 @@ class Trainer {
     const real* now = parameters_.data();
     real* average = average_.get();
     parallel_ranges(parameters_.size(), 1 << 16, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) average[i] = keep * average[i] + (1 - keep) * now[i];
+      for (int64_t i = begin; i < end; ++i) average[i] += (1 - keep) * (now[i] - average[i]);  // frozen ones stay, bit for bit
     });
   }
 
@@ -215,6 +226,11 @@ class Trainer {
     if (progress_.step < 50) return false;
     progress_.lowest_loss = std::min(progress_.lowest_loss, progress_.smoothed_loss);
     return progress_.smoothed_loss > 1.5 * progress_.lowest_loss + 1;
+  }
+
+  // Asked before weights are kept: those that an update has just ruined show in no loss yet.
+  bool weights_are_finite() const {
+    return std::all_of(parameters_.data(), parameters_.data() + parameters_.size(), [](real x) { return std::isfinite(x); });
   }
 
   void roll_back(const Update& update) {
@@ -288,7 +304,9 @@ class Trainer {
     report.epoch = progress_.position.epoch;
     const double value = metric_value(report, recipe_.validation.metric);
     report.best = is_better(value, progress_.best, recipe_.validation.metric);
+    progress_.validated_step = progress_.step;
     if (report.best) {
+      best_report_ = report;
       progress_.best = value;
       progress_.best_step = progress_.step;
       progress_.without_better = 0;
@@ -355,14 +373,15 @@ class Trainer {
   }
 
   TrainingResult finish(const std::string& why) {
-    TrainingResult result = this->result(why);
     std::vector<fs::path> paths;
     for (const std::string& name : regular_checkpoints()) paths.push_back(folder_.checkpoints() / name);
     const bool averaged = recipe_.checkpoint.average > 0 && !paths.empty();
+    if (!averaged && progress_.validated_step != progress_.step) validate_now();  // the last weights may be the best
+    TrainingResult result = this->result(why);
     if (averaged) average_checkpoints(paths, parameters_);
     else if (progress_.best_step >= 0) read_weights(SafetensorsFolder(folder_.path()), parameters_);
     else if (average_) std::copy(average_.get(), average_.get() + parameters_.size(), parameters_.data());
-    result.final = validate(*model_, recipe_, dataset_);
+    result.final = !averaged && best_report_ ? *best_report_ : validate(*model_, recipe_, dataset_);
     result.final.step = averaged || progress_.best_step < 0 ? progress_.step : progress_.best_step;
     result.final.epoch = progress_.position.epoch;
     if (averaged || progress_.best_step < 0) write_model(folder_.path(), model_->config(), parameters_);
@@ -389,6 +408,7 @@ class Trainer {
   Arena arena_;
   std::shared_ptr<real> average_;  // moving average of the weights; none: not kept
   RunProgress progress_;
+  std::optional<ValidationReport> best_report_;  // of this process
   Pace pace_;
   std::optional<EventLog> log_;
   std::optional<TensorBoardWriter> tensorboard_;

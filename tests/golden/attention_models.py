@@ -143,9 +143,13 @@ def language_model(p, tokens):
     return unembed(p, x, p.names["embedding"], ()), tokens[1:]
 
 
-def masked_language_model(p, tokens, labels):
+def encoder(p, tokens, labels):
+    """Guesses masked tokens; one with labels classifies a text by its first token (BertForSequenceClassification)."""
     scored = [i for i, label in enumerate(labels) if label >= 0]
     x = stack(p, "", p.names["embedding"], tokens)[scored]
+    if p.c.labels:
+        x = p.tap("pooled", torch.tanh(p.linear("bert.pooler.dense", x, p.c.width)))
+        return p.linear("classifier", x, p.c.labels), [labels[i] for i in scored]
     x = ACTIVATIONS[p.c.activation](p.linear("cls.predictions.transform.dense", x, p.c.width, p.c.output_bias))
     x = p.norm("cls.predictions.transform.LayerNorm", x, kind="layer")
     return unembed(p, x, p.names["embedding"], (p.c.vocab,)), [labels[i] for i in scored]

@@ -88,6 +88,7 @@ CASES = {
     "bert-rotary-no-bias": Case(BERT | UNTIED | {"hidden_act": "gelu_new"} |
                                 limpid(norm_place="before", positions="rotary", bias=False),
                                 FEW + ["embed_norm", "final_norm"]),
+    "bert-labels": Case(BERT | {"num_labels": 3}, FEW + ["pooled"]),
     # ---- recurrent networks
     "gru": Case(GRU, ALL),
     "gru-every-step": Case(GRU | {"context": "every_step", "layers": 2}, STATES + ["context"]),

@@ -46,6 +46,7 @@ def read_bert(json):
                 max_positions=json["max_position_embeddings"], segments=json["type_vocab_size"],
                 norm_place="after", norm_eps=json.get("layer_norm_eps", 1e-12), final_norm=False,
                 positions="learned", activation=json.get("hidden_act", "gelu"), output_bias=True,
+                labels=json.get("num_labels", 0),
                 tied=json.get("tie_word_embeddings", True))
 
 

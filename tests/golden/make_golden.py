@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 
 sys.dont_write_bytecode = True  # this folder keeps cases and what makes them
-from attention_models import language_model, masked_language_model, seq2seq  # noqa: E402
+from attention_models import encoder, language_model, seq2seq  # noqa: E402
 from cases import CASES  # noqa: E402
 from recurrent_models import rnn_seq2seq  # noqa: E402
 from run import Run  # noqa: E402
@@ -30,7 +30,7 @@ torch.set_default_dtype(torch.float64)
 torch.set_num_threads(1)
 
 MODELS = {"marian": seq2seq, "pegasus": seq2seq, "gpt2": language_model, "llama": language_model,
-          "bert": masked_language_model, "rnn_seq2seq": rnn_seq2seq}
+          "bert": encoder, "rnn_seq2seq": rnn_seq2seq}
 
 
 def draw_batch(json, seed):
@@ -44,7 +44,10 @@ def draw_batch(json, seed):
     model = MODELS[json["model_type"]]
     if model is language_model:
         return {"tokens": rows(5, 7, 2, 4)}
-    if model is masked_language_model:  # some tokens are not scored, and one sequence not at all
+    if model is encoder and "num_labels" in json:  # a text's label stands at its first token; one has none
+        labels = [[draw.randrange(json["num_labels"])] + [-1] * (length - 1) for length in (4, 6, 1)] + [[-1] * 3]
+        return {"tokens": rows(4, 6, 1, 3), "labels": labels}
+    if model is encoder:  # some tokens are not scored, and one sequence not at all
         labels = [[-1 if (i + row) % 3 == 0 else label for i, label in enumerate(labels)]
                   for row, labels in enumerate(rows(4, 6, 1, 3), 1)]
         labels[3] = [-1] * 3

@@ -1,0 +1,157 @@
+#include "formats/gguf_tokenizer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "formats/json.h"
+#include "text/bpe_tokenizer.h"
+#include "text/sentencepiece_model.h"
+#include "text/sentencepiece_tokenizer.h"
+#include "text/utf8.h"
+#include "text/word_piece_tokenizer.h"
+
+namespace limpid {
+namespace {
+
+using nlohmann::ordered_json;
+using Type = SentencePiecePiece::Type;
+
+// "tokenizer.ggml." and a name.
+std::string key(const char* name) { return std::string("tokenizer.ggml.") + name; }
+
+struct Token {
+  std::string text;
+  float score = 0;
+  Type type = Type::normal;
+};
+
+std::vector<Token> read_tokens(const GgufFile& file) {
+  const auto* texts = file.texts(key("tokens"));
+  check(texts && !texts->empty(), "{}: has no tokens: is it a whole model with its vocabulary?", file.where());
+  const auto* scores = file.numbers(key("scores"));
+  const auto* types = file.numbers(key("token_type"));
+  check((!scores || scores->size() == texts->size()) && (!types || types->size() == texts->size()),
+        "{}: has {} tokens, but not as many scores or types: damaged?", file.where(), texts->size());
+  std::vector<Token> tokens(texts->size());
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    check(!invalid_utf8((*texts)[i]), "{}: token {} is not UTF-8: damaged?", file.where(), i);
+    tokens[i].text = (*texts)[i];
+    if (scores) tokens[i].score = static_cast<float>((*scores)[i]);
+    if (!types) continue;
+    const double type = (*types)[i];
+    check(type >= 1 && type <= 6 && type == std::floor(type), "{}: token {} is of type {}: there are 1 to 6; damaged?",
+          file.where(), i, type);
+    tokens[i].type = static_cast<Type>(static_cast<int>(type));
+  }
+  return tokens;
+}
+
+SpecialIds special_ids(const GgufFile& file, size_t size) {
+  const auto id = [&](std::initializer_list<const char*> names) -> int32_t {
+    for (const char* name : names)
+      if (const auto found = file.whole(key(name))) {
+        check(*found >= 0 && *found < static_cast<int64_t>(size), "{}: {} is {}, beyond the {} tokens: damaged?",
+              file.where(), key(name), *found, size);
+        return static_cast<int32_t>(*found);
+      }
+    return -1;
+  };
+  return {.pad = id({"padding_token_id"}),
+          .end = id({"eos_token_id", "seperator_token_id", "separator_token_id"}),  // the format spells it so
+          .unknown = id({"unknown_token_id"}),
+          .begin = id({"bos_token_id", "cls_token_id"}),
+          .mask = id({"mask_token_id"})};
+}
+
+std::shared_ptr<const Vocabulary> vocabulary_of(const GgufFile& file, const std::vector<Token>& tokens) {
+  std::vector<std::string> pieces, special;
+  for (const Token& token : tokens) {
+    pieces.push_back(token.text);
+    if (token.type == Type::control || token.type == Type::unknown) special.push_back(token.text);
+  }
+  return std::make_shared<Vocabulary>(std::move(pieces), special, file.where(), special_ids(file, tokens.size()));
+}
+
+std::shared_ptr<const Tokenizer> sentencepiece(const GgufFile& file, bool bpe) {
+  std::vector<Token> tokens = read_tokens(file);
+  SentencePieceModel model{.bpe = bpe};
+  model.dummy_prefix = file.flag(key("add_space_prefix")).value_or(true);
+  model.fold_spaces = file.flag(key("remove_extra_whitespaces")).value_or(false);
+  std::string map;
+  if (const auto* bytes = file.numbers(key("precompiled_charsmap")))
+    for (const double byte : *bytes) map += static_cast<char>(static_cast<int>(byte));
+  model.character_map = map;
+  const int32_t unknown = special_ids(file, tokens.size()).unknown;
+  if (unknown >= 0) tokens[static_cast<size_t>(unknown)].type = Type::unknown;
+  for (const Token& token : tokens) model.pieces.push_back({token.text, token.score, token.type});
+  return std::make_shared<SentencePieceTokenizer>(sentencepiece_bytes(model), file.where(), vocabulary_of(file, tokens));
+}
+
+std::shared_ptr<const Tokenizer> byte_level(const GgufFile& file) {
+  const std::vector<Token> tokens = read_tokens(file);
+  BpeParts parts;
+  parts.vocabulary = vocabulary_of(file, tokens);
+  const auto* merges = file.texts(key("merges"));
+  check(merges != nullptr, "{}: has no merges: is it a whole vocabulary?", file.where());
+  for (const std::string_view merge : *merges) {
+    const size_t space = merge.find(' ', 1);
+    check(space != merge.npos, "{}: the merge {} is not two tokens: damaged?", file.where(), in_quotes(merge));
+    parts.merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
+  }
+  const std::string name = file.text(key("pre")).value_or("gpt-2");
+  parts.pre_tokenizer = PreTokenizer(named_pre_tokenizer(name, file.where()), file.where());
+  parts.decoder = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
+  parts.whole_words = name == "llama-bpe" || name == "llama3";
+  for (size_t i = 0; i < tokens.size(); ++i)
+    if (tokens[i].type == Type::user_defined) parts.added.push_back(static_cast<int32_t>(i));
+  return std::make_shared<BpeTokenizer>(std::move(parts), file.where());
+}
+
+// The format writes the beginnings of words with "▁" and drops the "##" of what goes on. The case of letters it does not
+// say: a vocabulary without capitals wants none.
+std::shared_ptr<const Tokenizer> word_piece(const GgufFile& file) {
+  constexpr std::string_view mark = "\u2581";
+  std::vector<Token> tokens = read_tokens(file);
+  bool capitals = false;
+  for (Token& token : tokens) {
+    const bool bracketed = token.text.starts_with('[') && token.text.ends_with(']') && token.text.size() > 2;
+    if (token.type != Type::normal || bracketed) continue;
+    if (token.text.starts_with(mark))
+      token.text.erase(0, mark.size());
+    else
+      token.text.insert(0, "##");
+    capitals = capitals || std::any_of(token.text.begin(), token.text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+  }
+  return std::make_shared<WordPieceTokenizer>(bert_parts(vocabulary_of(file, tokens), !capitals), file.where());
+}
+
+}  // namespace
+
+bool has_tokenizer(const GgufFile& file) { return file.has(key("model")); }
+
+Tokenizers gguf_tokenizers(const GgufFile& file) {
+  const auto model = file.text(key("model"));
+  check(model.has_value(), "{}: has no vocabulary: take a file that was converted with its tokenizer", file.where());
+  Tokenizers result;
+  bool begin = false, end = false;  // what the kind adds unless the file says
+  if (*model == "llama" || *model == "t5") {
+    result.source = sentencepiece(file, *model == "llama");
+    begin = *model == "llama";
+    end = *model == "t5";
+  } else if (*model == "gpt2") {
+    result.source = byte_level(file);
+  } else if (*model == "bert") {
+    result.source = word_piece(file);
+    begin = end = true;
+  } else {
+    fail("{}: has a vocabulary of the kind {}: Limpid reads llama, t5, gpt2 and bert", file.where(), in_quotes(*model));
+  }
+  result.target = result.source;
+  const SpecialIds special = result.source->special();
+  if (file.flag(key("add_bos_token")).value_or(begin) && special.begin >= 0) result.before.push_back(special.begin);
+  if (file.flag(key("add_eos_token")).value_or(end) && special.end >= 0) result.after.push_back(special.end);
+  return result;
+}
+
+}  // namespace limpid

@@ -1,0 +1,14 @@
+#pragma once
+// The vocabulary of a GGUF file: SentencePiece ("llama", "t5"), byte-level BPE ("gpt2") or WordPiece ("bert").
+
+#include "formats/gguf.h"
+#include "text/tokenizer.h"
+
+namespace limpid {
+
+bool has_tokenizer(const GgufFile& file);
+
+// An Error that says what is missing or not known.
+Tokenizers gguf_tokenizers(const GgufFile& file);
+
+}  // namespace limpid

@@ -1,0 +1,61 @@
+// From a recipe and its dataset to the config.json of the model.
+
+#include "base/error.h"
+#include "training/dataset.h"
+
+namespace limpid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void set_labels(Json& json, const std::vector<std::string>& labels) {
+  json["architectures"] = {"BertForSequenceClassification"};
+  json.erase("num_labels");  // id2label says it
+  json["id2label"] = json["label2id"] = Json::object();
+  for (size_t i = 0; i < labels.size(); ++i) {
+    json["id2label"][std::to_string(i)] = labels[i];
+    json["label2id"][labels[i]] = i;
+  }
+}
+
+// Found out before hours of training, not in the step that meets the longest example.
+void check_lengths(const Recipe& recipe, const Dataset& dataset, const Config& config) {
+  const bool table = config.positions == PositionKind::learned || config.positions == PositionKind::sinusoidal;
+  if (!table) return;
+  if (recipe.data.unit == "stream") {
+    check(recipe.batch.window <= config.max_positions,
+          "[recipe] batch.window is {}, but the model knows only {} positions: lower it, or raise the model's", recipe.batch.window,
+          config.max_positions);
+    return;
+  }
+  const int64_t last = config.family == Family::language_model ? 1 : 0;  // is only predicted, never read
+  const int64_t longest = std::max(dataset.train_report.longest, dataset.valid_report.longest) - last;
+  check(longest <= config.max_positions,
+        "[recipe] an example has {} tokens, but the model knows only {} positions: lower data.max_length, or raise the model's",
+        longest, config.max_positions);
+}
+
+}  // namespace
+
+Config make_config(const Recipe& recipe, const Dataset& dataset) {
+  Json json = recipe.model;
+  json["vocab_size"] = dataset.tokenizers.source->size();
+  const SpecialIds special = dataset.tokenizers.target->special();
+  const auto set = [&](const char* key, int32_t id) { json[key] = id >= 0 ? Json(id) : Json(nullptr); };
+  set("pad_token_id", special.pad);
+  set("eos_token_id", special.end);
+  set("bos_token_id", special.begin);
+  const Task task = task_of(recipe);
+  if (task == Task::translation) set("decoder_start_token_id", special.pad);
+  if (task == Task::masked || task == Task::classification) set("mask_token_id", special.mask);
+  if (task == Task::classification) set_labels(json, dataset.labels);
+  Config config = parse_config(json);
+  for (const std::string& note : config.notes)
+    check(note.find("ignored") == std::string::npos, "[recipe] [model]: {}", note);
+  check(config.labels.empty() == (task != Task::classification),
+        "[recipe] [model] has labels, but data.labels is false: set it, and the labels come from the text");
+  check_lengths(recipe, dataset, config);
+  return config;
+}
+
+}  // namespace limpid
