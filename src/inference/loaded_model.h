@@ -1,5 +1,5 @@
 #pragma once
-// LoadedModel: a model's folder, ready to use: config.json, the weights (mapped, not copied) and the tokenizers.
+// LoadedModel: a model, ready to use: its config, the weights (mapped, not copied where that can be) and the tokenizers.
 
 #include <filesystem>
 #include <memory>
@@ -12,13 +12,22 @@ namespace limpid {
 
 struct LoadedModel {
   std::unique_ptr<Model> model;
-  std::unique_ptr<MappedWeights> weights;  // what the model's weights point into
-  Tokenizers tokenizers;
+  std::shared_ptr<const void> weights;  // what the model's weights point into
+  Tokenizers tokenizers;                // none where the files have none and that was allowed
 
   const Config& config() const { return model->config(); }  // config().notes: what was ignored, for people to read
 };
 
-// Throws where a file is missing or the parts do not fit each other, saying which.
-LoadedModel load_model(const std::filesystem::path& folder);
+struct LoadOptions {
+  bool need_tokenizers = true;  // false: a model without them is opened too
+};
+
+// Opens a folder of ours or of Hugging Face, a GGUF file of the Llama or GPT-2 family, or a model of llama2.c (.bin) with
+// its tokens beside it. Throws where a file is missing or the parts do not fit each other, saying which.
+LoadedModel load_model(const std::filesystem::path& path, const LoadOptions& options = {});
+
+// The tokenizers alone: of all that load_model opens, and of a file that holds just a vocabulary: tokenizer.json,
+// tokenizer.model and other SentencePiece models, vocab.txt, vocab.json with merges.txt, tokens of llama2.c.
+Tokenizers open_tokenizers(const std::filesystem::path& path);
 
 }  // namespace limpid

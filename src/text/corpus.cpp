@@ -37,8 +37,8 @@ std::optional<TextExample> CorpusReader::next() {
   if (files_.pairs) return files_.paths.size() == 2 ? next_aligned() : next_columns();
   while (true) {
     if (const auto line = readers_[0].next()) return TextExample{*line, {}, readers_[0].line()};
-    if (++file_ == files_.paths.size()) return std::nullopt;
-    readers_[0] = LineReader(files_.paths[file_]);
+    if (file_ + 1 == files_.paths.size()) return std::nullopt;
+    readers_[0] = LineReader(files_.paths[++file_]);
   }
 }
 

@@ -5,9 +5,12 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "text/bpe_tokenizer.h"
+#include "text/line_reader.h"
 #include "text/sentencepiece_tokenizer.h"
 #include "text/tokenizer_json.h"
 #include "text/tokenizer_training.h"
+#include "text/word_piece_tokenizer.h"
 
 namespace limpid {
 namespace {
@@ -81,7 +84,85 @@ Tokenizers load_marian(const fs::path& folder) {
     return std::make_shared<SentencePieceTokenizer>(std::move(model), "[tokenizer] " + (folder / name).string(), table);
   };
   const auto from = load(std::move(source), "source.spm");
-  return {from, same ? from : load(std::move(target), "target.spm")};
+  return {from, same ? from : load(std::move(target), "target.spm"), {}, {table->special().end}};
+}
+
+// Tokens that a tokenizer.json adds to those of the model beside it.
+bool has_more_tokens(const fs::path& path, int64_t size) {
+  try {
+    for (const json& token : read_tokenizer_file(path).value("added_tokens", json::array()))
+      if (token.at("id").get<int64_t>() >= size) return true;
+  } catch (const json::exception& error) {
+    fail("[tokenizer] {}: is not laid out as a tokenizer.json is ({}): is it the right file?", path.string(),
+         error.what());
+  }
+  return false;
+}
+
+// A SentencePiece model, unless tokenizer.json beside it knows tokens that the model does not.
+Tokenizers load_sentencepiece(const fs::path& path) {
+  const auto tokenizer = std::make_shared<SentencePieceTokenizer>(read_text(path), "[tokenizer] " + path.string());
+  const fs::path fast = path.parent_path() / "tokenizer.json";
+  if (path.filename() == "tokenizer.model" && fs::exists(fast)) {
+    if (has_more_tokens(fast, tokenizer->size())) return read_tokenizer_json(fast);
+    Tokenizers result{tokenizer, tokenizer};
+    read_template_json(fast, tokenizer->vocabulary(), result);
+    return result;
+  }
+  Tokenizers result{tokenizer, tokenizer};
+  const json config = read_tokenizer_config(path.parent_path());
+  const bool llama = special_name(config, "tokenizer_class").starts_with("Llama");
+  const SpecialIds special = tokenizer->special();
+  if (config.value("add_bos_token", llama) && special.begin >= 0) result.before.push_back(special.begin);
+  if (config.value("add_eos_token", false) && special.end >= 0) result.after.push_back(special.end);
+  return result;
+}
+
+// Byte-level BPE as GPT-2 came with it: a table of tokens and a list of merges, the first learned first.
+Tokenizers load_vocab_and_merges(const fs::path& vocab, const fs::path& merges) {
+  const std::string where = "[tokenizer] " + vocab.string();
+  const json members = read_tokenizer_file(vocab), config = read_tokenizer_config(vocab.parent_path());
+  BpeParts parts;
+  try {
+    std::vector<std::string> special;
+    for (const auto& [piece, id] : members.items())
+      if (is_special_name(piece)) special.push_back(piece);
+    parts.vocabulary = vocabulary_from_json(members, special, where, config);
+  } catch (const json::exception& error) {
+    fail("{}: is not a table of tokens and ids ({}): is it the right file?", where, error.what());
+  }
+  LineReader lines(merges);
+  for (bool first = true; const auto line = lines.next(); first = false) {
+    if (line->empty() || (first && line->starts_with("#version"))) continue;
+    const size_t space = line->find(' ', 1);
+    check(space != line->npos, "[tokenizer] {}: the line \"{}\" is not two tokens: is it a list of merges?",
+          merges.string(), *line);
+    parts.merges.emplace_back(line->substr(0, space), line->substr(space + 1));
+  }
+  const bool prefix = config.value("add_prefix_space", false);
+  parts.pre_tokenizer = PreTokenizer({{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}}, where);
+  parts.decoder = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}};
+  const auto tokenizer = std::make_shared<BpeTokenizer>(std::move(parts), where);
+  return {tokenizer, tokenizer};
+}
+
+// WordPiece: a token a line, its id the line's number.
+Tokenizers load_vocab_txt(const fs::path& path) {
+  const std::string where = "[tokenizer] " + path.string();
+  std::vector<std::string> pieces, special;
+  LineReader lines(path);
+  while (const auto line = lines.next()) {
+    pieces.emplace_back(*line);
+    if (is_special_name(*line)) special.emplace_back(*line);
+  }
+  const json config = read_tokenizer_config(path.parent_path());
+  const auto vocabulary = std::make_shared<Vocabulary>(std::move(pieces), special, where);
+  const auto tokenizer =
+      std::make_shared<WordPieceTokenizer>(bert_parts(vocabulary, config.value("do_lower_case", true)), where);
+  Tokenizers result{tokenizer, tokenizer};
+  if (vocabulary->special().begin >= 0) result.before.push_back(vocabulary->special().begin);
+  if (vocabulary->special().end >= 0) result.after.push_back(vocabulary->special().end);
+  return result;
 }
 
 }  // namespace
@@ -105,21 +186,39 @@ void save_tokenizers(const fs::path& folder, const std::string& model_type, cons
   }
 }
 
+bool has_tokenizers(const fs::path& folder) {
+  for (const char* name : {"source.spm", "tokenizer.model", "tokenizer.json", "vocab.json", "encoder.json", "vocab.txt"})
+    if (fs::exists(folder / name)) return true;
+  return false;
+}
+
 Tokenizers load_tokenizers(const fs::path& folder) {
   const auto has = [&](const char* name) { return fs::exists(folder / name); };
   if (has("source.spm") || has("target.spm")) return load_marian(folder);
-  std::shared_ptr<const Tokenizer> tokenizer;
-  if (has("tokenizer.model")) {
-    const fs::path path = folder / "tokenizer.model";
-    tokenizer = std::make_shared<SentencePieceTokenizer>(read_text(path), "[tokenizer] " + path.string());
-  } else {
-    check(has("tokenizer.json"),
-          "[tokenizer] {}: has no tokenizer: it needs tokenizer.json, tokenizer.model, or source.spm, target.spm and "
-          "vocab.json",
-          folder.string());
-    tokenizer = read_tokenizer_json(folder / "tokenizer.json");
-  }
-  return {tokenizer, tokenizer};
+  if (has("tokenizer.model")) return load_sentencepiece(folder / "tokenizer.model");
+  if (has("tokenizer.json")) return read_tokenizer_json(folder / "tokenizer.json");
+  if (has("vocab.json") && has("merges.txt")) return load_vocab_and_merges(folder / "vocab.json", folder / "merges.txt");
+  if (has("encoder.json") && has("vocab.bpe"))  // OpenAI's own names
+    return load_vocab_and_merges(folder / "encoder.json", folder / "vocab.bpe");
+  if (has("vocab.txt")) return load_vocab_txt(folder / "vocab.txt");
+  fail(
+      "[tokenizer] {}: has no tokenizer: it needs tokenizer.json, tokenizer.model, vocab.json and merges.txt, vocab.txt, "
+      "or source.spm, target.spm and vocab.json",
+      folder.string());
+}
+
+Tokenizers load_tokenizer_file(const fs::path& file) {
+  const fs::path folder = file.parent_path();
+  const std::string name = file.filename().string();
+  if (name == "tokenizer.json") return read_tokenizer_json(file);
+  if (name == "vocab.json" && fs::exists(folder / "source.spm")) return load_marian(folder);
+  if (name == "vocab.json" || name == "merges.txt")
+    return load_vocab_and_merges(folder / "vocab.json", folder / "merges.txt");
+  if (name == "encoder.json" || name == "vocab.bpe")
+    return load_vocab_and_merges(folder / "encoder.json", folder / "vocab.bpe");
+  if (file.extension() == ".txt") return load_vocab_txt(file);
+  if (file.extension() == ".json") return read_tokenizer_json(file);
+  return load_sentencepiece(file);
 }
 
 }  // namespace limpid

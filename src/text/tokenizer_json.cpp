@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "text/character_tokenizer.h"
+#include "text/tokenizer_json_models.h"
 #include "text/word_tokenizer.h"
 
 namespace limpid {
@@ -78,7 +79,7 @@ bool lowercase_of(const json& file, const std::string& where) {
 }
 
 template <class Kind>
-std::shared_ptr<const StorableTokenizer> read_word_level(const json& file, const std::string& where) {
+std::shared_ptr<const StorableTokenizer> read_word_level(const json& file, const json&, const std::string& where) {
   std::vector<std::string> special;
   for (const json& token : file.at("added_tokens"))
     if (token.at("special").get<bool>()) special.push_back(token.at("content").get<std::string>());
@@ -87,15 +88,52 @@ std::shared_ptr<const StorableTokenizer> read_word_level(const json& file, const
   return std::make_shared<Kind>(std::move(vocabulary), lowercase_of(file, where));
 }
 
-// How a kind is told by its model and pre-tokenizer, and what reads it.
+// How a kind is told by its model and pre-tokenizer ("": any), and what reads it.
 struct Reader {
   std::string_view model, pre_tokenizer;
-  std::shared_ptr<const StorableTokenizer> (*read)(const json& file, const std::string& where);
+  std::shared_ptr<const StorableTokenizer> (*read)(const json& file, const json& config, const std::string& where);
 };
 constexpr std::array kReaders = {
     Reader{"WordLevel", "Split", read_word_level<CharacterTokenizer>},
     Reader{"WordLevel", "WhitespaceSplit", read_word_level<WordTokenizer>},
+    Reader{"BPE", "", read_bpe_json},
+    Reader{"WordPiece", "", read_word_piece_json},
+    Reader{"Unigram", "", read_unigram_json},
 };
+
+// The type of the model, which old files do not name.
+std::string model_type_of(const json& file) {
+  const json& model = file.at("model");
+  if (model.contains("type")) return model.at("type").get<std::string>();
+  if (model.contains("merges")) return "BPE";
+  return model.contains("unk_id") ? "Unigram" : "WordPiece";
+}
+
+// The ids that a post-processor puts before and after one text.
+void read_template(const json& processor, const Vocabulary& vocabulary, Tokenizers& result, const std::string& where) {
+  if (processor.is_null()) return;
+  const auto type = processor.at("type").get<std::string>();
+  const auto id_of = [&](const std::string& name) {
+    const int32_t id = vocabulary.find(name);
+    check(id >= 0, "{}: its template names the token \"{}\", which has no id: is the file whole?", where, name);
+    return id;
+  };
+  if (type == "Sequence") {
+    for (const json& one : processor.at("processors")) read_template(one, vocabulary, result, where);
+  } else if (type == "TemplateProcessing") {
+    bool after = false;
+    for (const json& part : processor.at("single")) {
+      if (part.contains("Sequence")) {
+        after = true;
+        continue;
+      }
+      (after ? result.after : result.before).push_back(id_of(part.at("SpecialToken").at("id").get<std::string>()));
+    }
+  } else if (type == "BertProcessing" || type == "RobertaProcessing") {
+    result.before.push_back(id_of(processor.at("cls").at(0).get<std::string>()));
+    result.after.push_back(id_of(processor.at("sep").at(0).get<std::string>()));
+  }
+}
 
 }  // namespace
 
@@ -109,7 +147,7 @@ ordered_json vocabulary_json(const Vocabulary& vocabulary) {
 }
 
 std::shared_ptr<const Vocabulary> vocabulary_from_json(const json& members, std::span<const std::string> special,
-                                                       const std::string& where) {
+                                                       const std::string& where, const json& config) {
   constexpr int64_t largest = 1 << 24;  // of the ids
   std::vector<std::string> pieces;
   for (const auto& [piece, value] : members.items()) {
@@ -121,7 +159,27 @@ std::shared_ptr<const Vocabulary> vocabulary_from_json(const json& members, std:
           id);
     place = piece;
   }
-  return std::make_shared<Vocabulary>(std::move(pieces), special, where);
+  SpecialIds roles;
+  for (const SpecialRole& role : special_roles()) {
+    const std::string name = special_name(config, role.config_key.data());
+    if (const auto found = members.find(name); !name.empty() && found != members.end())
+      roles.*role.id = found->get<int32_t>();
+  }
+  return std::make_shared<Vocabulary>(std::move(pieces), special, where, roles);
+}
+
+json read_tokenizer_config(const std::filesystem::path& folder) {
+  const auto path = folder / "tokenizer_config.json";
+  if (!std::filesystem::exists(path)) return json::object();
+  json config = read_tokenizer_file(path);
+  return config.is_object() ? config : json::object();
+}
+
+std::string special_name(const json& config, const char* key) {
+  const auto found = config.find(key);
+  if (found == config.end()) return "";
+  const json& value = found->is_object() && found->contains("content") ? found->at("content") : *found;
+  return value.is_string() ? value.get<std::string>() : "";
 }
 
 ordered_json lowercase_json(bool lowercase) {
@@ -156,17 +214,30 @@ json read_tokenizer_file(const std::filesystem::path& path) {
   }
 }
 
-std::shared_ptr<const StorableTokenizer> read_tokenizer_json(const std::filesystem::path& path) {
+void read_template_json(const std::filesystem::path& path, const Vocabulary& vocabulary, Tokenizers& result) {
   const std::string where = "[tokenizer] " + path.string();
-  const json file = read_tokenizer_file(path);
   try {
-    const std::string model = type_of(file, "model"), pre_tokenizer = type_of(file, "pre_tokenizer");
-    for (const Reader& reader : kReaders)
-      if (reader.model == model && reader.pre_tokenizer == pre_tokenizer) return reader.read(file, where);
-    fail(
-        "{}: holds a tokenizer of the kind {} with the pre-tokenizer {}, which Limpid cannot read without a "
-        "SentencePiece model: put tokenizer.model beside it if the model has one",
-        where, model.empty() ? "unnamed" : model, pre_tokenizer.empty() ? "none" : pre_tokenizer);
+    read_template(read_tokenizer_file(path).value("post_processor", json(nullptr)), vocabulary, result, where);
+  } catch (const json::exception& error) {
+    fail("{}: is not laid out as a tokenizer.json is ({}): is it the right file?", where, error.what());
+  }
+}
+
+Tokenizers read_tokenizer_json(const std::filesystem::path& path) {
+  const std::string where = "[tokenizer] " + path.string();
+  const json file = read_tokenizer_file(path), config = read_tokenizer_config(path.parent_path());
+  try {
+    const std::string model = model_type_of(file), pre_tokenizer = type_of(file, "pre_tokenizer");
+    for (const Reader& reader : kReaders) {
+      if (reader.model != model || (!reader.pre_tokenizer.empty() && reader.pre_tokenizer != pre_tokenizer)) continue;
+      const auto tokenizer = reader.read(file, config, where);
+      Tokenizers result{tokenizer, tokenizer};
+      if (file.contains("post_processor"))
+        read_template(file.at("post_processor"), tokenizer->vocabulary(), result, where);
+      return result;
+    }
+    fail("{}: holds a tokenizer of the kind {} with the pre-tokenizer {}, which Limpid does not know: use another one",
+         where, model, pre_tokenizer.empty() ? "none" : pre_tokenizer);
   } catch (const json::exception& error) {
     fail("{}: is not laid out as a tokenizer.json is ({}): is it the right file?", where, error.what());
   }

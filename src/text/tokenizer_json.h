@@ -9,10 +9,12 @@
 
 namespace limpid {
 
-// Pieces and their ids as one object, in the order of the ids.
+// Pieces and their ids as one object, in the order of the ids. Read with a tokenizer_config.json, what that says of special
+// tokens counts before their names.
 nlohmann::ordered_json vocabulary_json(const Vocabulary& vocabulary);
 std::shared_ptr<const Vocabulary> vocabulary_from_json(const nlohmann::json& members,
-                                                       std::span<const std::string> special, const std::string& where);
+                                                       std::span<const std::string> special, const std::string& where,
+                                                       const nlohmann::json& config = nlohmann::json::object());
 
 // The parts that several kinds of tokenizer share.
 nlohmann::ordered_json lowercase_json(bool lowercase);                 // a normalizer, or null
@@ -25,7 +27,17 @@ nlohmann::ordered_json tokenizer_json(const StorableTokenizer& tokenizer, const 
 // Parses a JSON file; whatever is wrong with it is an Error that names it.
 nlohmann::json read_tokenizer_file(const std::filesystem::path& path);
 
-// A tokenizer of the kinds that need no other file; another kind is an Error that says which.
-std::shared_ptr<const StorableTokenizer> read_tokenizer_json(const std::filesystem::path& path);
+// The tokenizer of a tokenizer.json, and the special ids that its template puts around a text. What its special tokens
+// are for is said by tokenizer_config.json beside it, if there is one. A kind that Limpid does not know is an Error that
+// says which.
+Tokenizers read_tokenizer_json(const std::filesystem::path& path);
+
+// The template of a tokenizer.json alone, for a tokenizer that was read from another file.
+void read_template_json(const std::filesystem::path& path, const Vocabulary& vocabulary, Tokenizers& result);
+
+// tokenizer_config.json of a folder; an empty object where there is none.
+nlohmann::json read_tokenizer_config(const std::filesystem::path& folder);
+// What a tokenizer_config.json says of a special token, "eos_token" for example; empty where it says nothing.
+std::string special_name(const nlohmann::json& config, const char* key);
 
 }  // namespace limpid

@@ -51,7 +51,7 @@ TEST(Checkpoint, EveryBitComesBack) {
   ASSERT_TRUE(resumed);
   EXPECT_EQ(resumed->name, "step-000000002");
   EXPECT_THAT(resumed->notes, IsEmpty());
-  EXPECT_EQ(a.bits(), b.bits());
+  EXPECT_TRUE(a.bits() == b.bits());
   EXPECT_EQ(b.optimizer.steps(), 2);
   EXPECT_EQ(read.progress.dump(), state.progress.dump());
 }
@@ -65,8 +65,8 @@ TEST(Checkpoint, FivePlusFiveStepsAreTenBitForBit) {
   TrainingState state = second.state();
   read_checkpoint(folder / checkpoint_name(5), state);
   for (int i = 0; i < 5; ++i) second.step();
-  EXPECT_EQ(whole.bits(), second.bits());
-  EXPECT_NE(whole.bits(), first.bits());
+  EXPECT_TRUE(whole.bits() == second.bits());
+  EXPECT_FALSE(whole.bits() == first.bits());
 }
 
 TEST(Checkpoint, IsAModelThatCanBeOpened) {
@@ -159,7 +159,7 @@ TEST(Checkpoint, ANameIsTakenOverByANewerOne) {
   write_checkpoint(folder.path(), "step-1", example.state());
   TrainingState state = other.state();
   read_checkpoint(folder / "step-1", state);
-  EXPECT_EQ(example.bits(), other.bits());
+  EXPECT_TRUE(example.bits() == other.bits());
   EXPECT_THAT(list_checkpoints(folder.path()), ElementsAre("step-1"));
   EXPECT_FALSE(fs::exists(folder / "step-1.replaced"));
 }

@@ -25,7 +25,7 @@ double Optimizer::step(Parameters& parameters, Gradients& gradients, double lear
     if (norm > options_.clip_norm) adam.gradient_scale = options_.clip_norm / norm;
   }
   const auto decays = [&](const Weight& weight) {
-    return options_.weight_decay == 0 || options_.decay_vectors || weight.shape.size() > 1;
+    return options_.weight_decay == 0 || options_.decay_vectors || weight.is_matrix();
   };
   for (const auto& [begin, count, decay] : gradients.learned(decays)) {
     adam.weight_decay = decay ? options_.weight_decay : 0;

@@ -96,8 +96,7 @@ class Trainer {
       pace_.add(update.tokens, since(begun));
       const bool new_epoch = batches_.position().epoch != epoch;
       const auto due = [&](int64_t every) { return every > 0 ? progress_.step % every == 0 : new_epoch; };
-      const bool stop = options_.interrupted();
-      const bool kept = stop || due(recipe_.validation.steps) || due(recipe_.checkpoint.steps) || !end().empty();
+      const bool kept = due(recipe_.validation.steps) || due(recipe_.checkpoint.steps) || !end().empty();
       if (diverged(update) || (kept && !weights_are_finite())) {
         roll_back(update);
         continue;
@@ -112,7 +111,7 @@ class Trainer {
       if (due(recipe_.checkpoint.steps)) save("step");
       else if (better) save("extra");
       if (better) point_at_checkpoint(folder_.checkpoints(), "best", last_saved_);
-      if (stop) return interrupted();
+      if (options_.interrupted()) return interrupted();
     }
   }
 
@@ -233,6 +232,26 @@ class Trainer {
     return std::all_of(parameters_.data(), parameters_.data() + parameters_.size(), [](real x) { return std::isfinite(x); });
   }
 
+  // To the last checkpoint; where the run has diverged from that one again, to the one before it, and in the end to the
+  // start: a checkpoint may have been written when the weights were already ruined.
+  void go_back() {
+    initialize();
+    TrainingState state = this->state();
+    std::string name;
+    if (!returned_to_) {
+      if (const auto last = read_last_checkpoint(folder_.checkpoints(), state)) name = last->name;
+    } else if (!returned_to_->empty()) {
+      const std::vector<std::string> names = list_checkpoints(folder_.checkpoints());
+      const auto used = std::find(names.begin(), names.end(), *returned_to_);
+      if (used != names.begin() && used != names.end()) {
+        name = *(used - 1);
+        read_checkpoint(folder_.checkpoints() / name, state);
+      }
+    }
+    if (!name.empty()) restore(state);
+    returned_to_ = name;
+  }
+
   void roll_back(const Update& update) {
     const int64_t at = progress_.step;
     const double factor = progress_.rate_factor / 2;
@@ -241,9 +260,7 @@ class Trainer {
           "[train] the loss diverged {} times, the last time at step {} with {} of the learning rate: lower schedule.learning_rate, "
           "or raise schedule.warmup",
           rollbacks, at, progress_.rate_factor);
-    initialize();
-    TrainingState state = this->state();
-    if (read_last_checkpoint(folder_.checkpoints(), state)) restore(state);
+    go_back();
     progress_.rate_factor = factor;
     progress_.rollbacks = rollbacks;
     observer_.note(fmt::format("The loss diverged at step {} ({}): back to step {} with half the learning rate.", at,
@@ -340,6 +357,7 @@ class Trainer {
   // Regular checkpoints ("step") come at the same steps whatever interrupts the run, so that their mean does too.
   void save(const char* kind) {
     log_->sync();
+    returned_to_.reset();
     last_saved_ = checkpoint_name(progress_.step);
     if (std::string_view(kind) == "extra") last_saved_.replace(0, last_saved_.find('-'), "extra");
     write_checkpoint(folder_.checkpoints(), last_saved_, state());
@@ -366,7 +384,8 @@ class Trainer {
   }
 
   TrainingResult interrupted() {
-    if (last_saved_.find(checkpoint_name(progress_.step).substr(5)) == std::string::npos) save("extra");
+    const bool saved = last_saved_.find(checkpoint_name(progress_.step).substr(5)) != std::string::npos;
+    if (!saved && weights_are_finite()) save("extra");
     TrainingResult result = this->result("interrupted");
     result.interrupted = true;
     return result;
@@ -413,6 +432,7 @@ class Trainer {
   std::optional<EventLog> log_;
   std::optional<TensorBoardWriter> tensorboard_;
   std::string last_saved_;
+  std::optional<std::string> returned_to_;  // the checkpoint of the last rollback ("": the start) until another is written
 };
 
 }  // namespace

@@ -1,0 +1,148 @@
+#include "inference/embedding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "inference/decoder_state.h"
+#include "models/encoder.h"
+#include "models/language_model.h"
+#include "models/rnn_seq2seq.h"
+#include "models/seq2seq.h"
+
+namespace limpid {
+namespace {
+
+using Vectors = std::vector<std::vector<real>>;
+
+// Gathers vectors of tokens into one for each text.
+class Pool {
+ public:
+  Pool(Pooling pooling, int64_t texts) : pooling_(pooling), sums_(texts), counts_(texts) {}
+
+  // The next vector of a text, in the order of its tokens.
+  void add(int64_t text, const real* vector, int64_t size) {
+    std::vector<double>& sum = sums_[text];
+    if (sum.empty() || pooling_ == Pooling::last)
+      sum.assign(vector, vector + size);
+    else if (pooling_ == Pooling::mean)
+      for (int64_t i = 0; i < size; ++i) sum[i] += static_cast<double>(vector[i]);
+    ++counts_[text];
+  }
+  void add(int64_t text, ConstMatrix rows) {
+    for (int64_t i = 0; i < rows.rows; ++i) add(text, rows.row(i), rows.cols);
+  }
+  bool empty() const { return counts_[0] == 0; }
+
+  Vectors vectors(bool normalize) const {
+    Vectors result;
+    for (size_t text = 0; text < sums_.size(); ++text) {
+      double factor = pooling_ == Pooling::mean ? 1 / static_cast<double>(std::max<int64_t>(counts_[text], 1)) : 1;
+      const double length =
+          std::sqrt(std::inner_product(sums_[text].begin(), sums_[text].end(), sums_[text].begin(), 0.0));
+      if (normalize && length > 0) factor = 1 / length;
+      auto& vector = result.emplace_back();
+      for (const double x : sums_[text]) vector.push_back(static_cast<real>(x * factor));
+    }
+    return result;
+  }
+
+ private:
+  Pooling pooling_;
+  std::vector<std::vector<double>> sums_;
+  std::vector<int64_t> counts_;
+};
+
+void add_sequences(Pool& pool, ConstMatrix values, const Sequences& sequences) {
+  for (int64_t i = 0; i < sequences.count(); ++i)
+    pool.add(i, values.rows_from(sequences.begin(i), sequences.length(i)));
+}
+
+// Reads the texts; the last vectors where the family has them for every token.
+Tensor read(Run& run, const Model& model, const Tokens& tokens) {
+  if (const auto* encoder = dynamic_cast<const Encoder*>(&model)) {
+    if (run.observed() && !model.config().labels.empty()) {  // its head is worth watching: one row a text
+      Batch batch{.input = tokens, .labels = std::vector<int32_t>(tokens.ids.size(), -1)};
+      for (int64_t i = 0; i < tokens.sequences.count(); ++i) batch.labels[tokens.sequences.begin(i)] = 0;
+      return model.forward(run, batch);
+    }
+    return encoder->encode(run, tokens);
+  }
+  if (const auto* seq2seq = dynamic_cast<const Seq2Seq*>(&model)) return seq2seq->encode(run, tokens);
+  if (const auto* rnn = dynamic_cast<const RnnSeq2Seq*>(&model)) {
+    std::vector<int32_t> order(tokens.sequences.count());
+    std::iota(order.begin(), order.end(), 0);
+    rnn->encode(run, tokens, order);
+    return {};
+  }
+  Batch batch{.input = tokens, .labels = std::vector<int32_t>(tokens.ids.size(), 0)};
+  return model.forward(run, batch);
+}
+
+Vectors embed_part(const Model& model, std::span<const std::vector<int32_t>> texts, const EmbeddingOptions& options,
+                   const std::string& name) {
+  const Tokens tokens = Tokens::of({texts.begin(), texts.end()});
+  Pool pool(options.pooling, tokens.sequences.count());
+  FunctionProbe probe;
+  if (!name.empty())
+    probe.on(name, [&](const Tap& tap) {
+      check(tap.layout.keys == nullptr && tap.layout.rows != nullptr,
+            "[embed] \"{}\" has no row for every token: take one that has, such as \"{}\"", name,
+            layer_tap(model.config(), 0));
+      const Sequences& rows = *tap.layout.rows;
+      if (!tap.layout.order) return add_sequences(pool, tap.value.values(), rows);
+      for (int64_t i = 0; i < rows.count(); ++i)  // one step of a recurrent model
+        pool.add((*tap.layout.order)[i], tap.value.values().rows_from(rows.begin(i), rows.length(i)));
+    });
+  const Arena arena;
+  Run run({.arena = arena, .probe = name.empty() ? nullptr : &probe});
+  const Tensor last = read(run, model, tokens);
+  if (name.empty()) add_sequences(pool, last.values(), tokens.sequences);
+  check(!pool.empty(), "[embed] no value passes a tap \"{}\" while this model reads a text: docs/taps.md lists them",
+        name);
+  return pool.vectors(options.normalize);
+}
+
+void check_text(const Config& config, const std::vector<int32_t>& text, size_t number) {
+  check(!text.empty(), "[embed] text {} has no tokens: leave it out", number);
+  check(static_cast<int64_t>(text.size()) <= most_positions(config),
+        "[embed] text {} has {} tokens and the model positions for {}: shorten it", number, text.size(),
+        most_positions(config));
+  for (const int32_t id : text)
+    check(id >= 0 && id < config.vocab, "[embed] text {} has a token {} and the model only {}", number, id,
+          config.vocab);
+}
+
+}  // namespace
+
+std::string layer_tap(const Config& config, int64_t layer) {
+  const bool recurrent = config.family == Family::rnn_seq2seq, two = config.family == Family::seq2seq;
+  const int64_t layers = recurrent ? config.rnn.layers : two ? config.encoder.layers : config.stack().layers;
+  check(layer >= 0 && layer < layers, "[embed] there is no layer {}: the model has 0 to {}", layer, layers - 1);
+  if (recurrent) return fmt::format("encoder.{}.h", layer);
+  return fmt::format("{}.{}.resid_post", two ? "encoder" : "blocks", layer);
+}
+
+std::vector<std::vector<real>> embed(const Model& model, std::span<const std::vector<int32_t>> texts,
+                                     const EmbeddingOptions& options) {
+  const Config& config = model.config();
+  for (size_t i = 0; i < texts.size(); ++i) check_text(config, texts[i], i + 1);
+  // A recurrent encoder hands on its states as the decoder wants them; its last layer's are taken from their tap.
+  const bool recurrent = config.family == Family::rnn_seq2seq;
+  const std::string tap = options.tap.empty() && recurrent ? layer_tap(config, config.rnn.layers - 1) : options.tap;
+  Vectors result;
+  for (size_t begin = 0; begin < texts.size();) {
+    size_t end = begin;
+    int64_t tokens = 0;
+    do {
+      tokens += static_cast<int64_t>(texts[end].size());
+      ++end;
+    } while (end < texts.size() && tokens + static_cast<int64_t>(texts[end].size()) <= options.tokens_at_once);
+    for (auto& vector : embed_part(model, texts.subspan(begin, end - begin), options, tap))
+      result.push_back(std::move(vector));
+    begin = end;
+  }
+  return result;
+}
+
+}  // namespace limpid

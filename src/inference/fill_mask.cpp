@@ -1,0 +1,90 @@
+#include "inference/fill_mask.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "inference/decoder_state.h"
+#include "inference/sampling.h"
+
+namespace limpid {
+namespace {
+
+constexpr int64_t kTokensAtOnce = 4096;  // bounds memory
+
+void check_text(const Config& config, const std::vector<int32_t>& text, size_t number) {
+  check(!text.empty(), "[encoder] text {} has no tokens: leave it out", number);
+  check(static_cast<int64_t>(text.size()) <= most_positions(config),
+        "[encoder] text {} has {} tokens and the model positions for {}: shorten it", number, text.size(),
+        most_positions(config));
+  for (const int32_t id : text)
+    check(id >= 0 && id < config.vocab, "[encoder] text {} has a token {} and the model only {}", number, id,
+          config.vocab);
+}
+
+// Calls use(text, token's place, its row of scores) for every token that is asked for.
+using Asked = std::function<bool(size_t text, size_t place)>;
+using Use = std::function<void(size_t text, size_t place, std::span<const real> logits)>;
+
+void each_score(const Model& model, std::span<const std::vector<int32_t>> texts, const Asked& asked, const Use& use) {
+  for (size_t i = 0; i < texts.size(); ++i) check_text(model.config(), texts[i], i + 1);
+  for (size_t begin = 0; begin < texts.size();) {
+    std::vector<std::vector<int32_t>> part, labels;
+    std::vector<std::pair<size_t, size_t>> places;
+    int64_t tokens = 0;
+    for (; begin < texts.size() && (part.empty() || tokens < kTokensAtOnce); ++begin) {
+      part.push_back(texts[begin]);
+      tokens += static_cast<int64_t>(texts[begin].size());
+      auto& label = labels.emplace_back(texts[begin].size(), -1);
+      for (size_t place = 0; place < label.size(); ++place)
+        if (asked(begin, place)) {
+          label[place] = 0;
+          places.emplace_back(begin, place);
+        }
+    }
+    if (places.empty()) continue;
+    const Arena arena;
+    Run run({.arena = arena});
+    const Tensor logits = model.logits(run, Batch::masked(part, labels));
+    const ConstMatrix rows = logits.values();
+    for (size_t i = 0; i < places.size(); ++i)
+      use(places[i].first, places[i].second, {rows.row(static_cast<int64_t>(i)), static_cast<size_t>(rows.cols)});
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<FilledMask>> fill_masks(const Model& model, std::span<const std::vector<int32_t>> texts,
+                                                int32_t mask, int64_t top, const std::vector<int32_t>& never) {
+  const Config& config = model.config();
+  check(config.family == Family::encoder && config.labels.empty(),
+        "[masks] a model of type \"{}\"{} fills no masks: take an encoder that was trained to", config.model_type,
+        config.labels.empty() ? "" : " with labels");
+  std::vector<std::vector<FilledMask>> results(texts.size());
+  const auto asked = [&](size_t text, size_t place) { return texts[text][place] == mask; };
+  each_score(model, texts, asked, [&](size_t text, size_t place, std::span<const real> logits) {
+    auto best = likeliest(logits, top + static_cast<int64_t>(never.size()), log_sum_of_exp(logits));
+    std::erase_if(best, [&](const TokenScore& token) {
+      return std::find(never.begin(), never.end(), token.id) != never.end();
+    });
+    best.resize(std::min(best.size(), static_cast<size_t>(top)));
+    results[text].push_back({static_cast<int64_t>(place), std::move(best)});
+  });
+  return results;
+}
+
+std::vector<std::vector<double>> classify(const Model& model, std::span<const std::vector<int32_t>> texts) {
+  const Config& config = model.config();
+  check(config.family == Family::encoder && !config.labels.empty(),
+        "[classify] a model of type \"{}\" without labels does not classify: train an encoder on texts with labels",
+        config.model_type);
+  std::vector<std::vector<double>> results(texts.size());
+  const auto asked = [](size_t, size_t place) { return place == 0; };
+  each_score(model, texts, asked, [&](size_t text, size_t, std::span<const real> logits) {
+    const double log_sum = log_sum_of_exp(logits);
+    for (const real x : logits) results[text].push_back(std::exp(static_cast<double>(x) - log_sum));
+  });
+  return results;
+}
+
+}  // namespace limpid

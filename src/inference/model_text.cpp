@@ -1,0 +1,71 @@
+#include "inference/model_text.h"
+
+#include <algorithm>
+
+namespace limpid {
+namespace {
+
+void append(std::vector<int32_t>& ids, const std::vector<int32_t>& more) {
+  ids.insert(ids.end(), more.begin(), more.end());
+}
+
+bool has_two_sides(Family family) { return family == Family::seq2seq || family == Family::rnn_seq2seq; }
+
+// The files of a model say what stands around a text; where they do not, its special tokens do.
+std::vector<int32_t> wrapped(const LoadedModel& loaded, const std::vector<int32_t>& text) {
+  const Tokenizers& tokenizers = loaded.tokenizers;
+  const SpecialIds special = tokenizers.source->special();
+  const Family family = loaded.config().family;
+  std::vector<int32_t> ids, after;
+  if (!has_two_sides(family)) ids = tokenizers.before;
+  if (family != Family::language_model) after = tokenizers.after;
+  const bool begins = !has_two_sides(family) && special.begin >= 0 && special.begin != special.end;
+  if (ids.empty() && begins) ids.push_back(special.begin);
+  if (after.empty() && family != Family::language_model && special.end >= 0) after.push_back(special.end);
+  append(ids, text);
+  append(ids, after);
+  return ids;
+}
+
+}  // namespace
+
+std::vector<int32_t> input_ids(const LoadedModel& loaded, std::string_view text) {
+  std::vector<int32_t> ids = wrapped(loaded, loaded.tokenizers.source->encode(text));
+  if (!ids.empty()) return ids;
+  const SpecialIds special = loaded.tokenizers.source->special();
+  const int32_t begin = special.begin >= 0 ? special.begin : special.end;
+  check(begin >= 0, "[text] the model has no token that begins a text: give it some text to read");
+  return {begin};
+}
+
+std::vector<int32_t> target_ids(const LoadedModel& loaded, std::string_view text) {
+  check(loaded.config().eos_token.has_value(),
+        "[text] the config does not say which token ends a text: add \"eos_token_id\"");
+  std::vector<int32_t> ids = loaded.tokenizers.target->encode(text);
+  ids.push_back(static_cast<int32_t>(*loaded.config().eos_token));
+  return ids;
+}
+
+std::vector<int32_t> masked_ids(const LoadedModel& loaded, std::string_view text) {
+  const Tokenizer& tokenizer = *loaded.tokenizers.source;
+  const int32_t mask = loaded.config().mask_token ? static_cast<int32_t>(*loaded.config().mask_token)
+                                                  : tokenizer.special().mask;
+  check(mask >= 0 && mask < tokenizer.size(),
+        "[text] the tokenizer has no mask token: take a model that was trained to fill masks");
+  const std::string own = tokenizer.piece(mask);
+  std::vector<int32_t> ids;
+  while (!text.empty()) {
+    size_t at = text.size(), length = 0;
+    for (const std::string_view name : {std::string_view(own), std::string_view("[MASK]"), std::string_view("<mask>")})
+      if (const size_t found = text.find(name); found < at) {
+        at = found;
+        length = name.size();
+      }
+    append(ids, tokenizer.encode(text.substr(0, at)));
+    if (length > 0) ids.push_back(mask);
+    text.remove_prefix(at + length);
+  }
+  return wrapped(loaded, ids);
+}
+
+}  // namespace limpid

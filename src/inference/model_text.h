@@ -1,0 +1,20 @@
+#pragma once
+// Text as a model wants to read it: its tokens with the special ones around them that the model was trained with.
+
+#include <string_view>
+
+#include "inference/loaded_model.h"
+
+namespace limpid {
+
+// What the model goes on from (language models), reads (encoders) or translates (the source, with its end token). For a
+// language model without a text it is the token that begins one; throws where the model has none.
+std::vector<int32_t> input_ids(const LoadedModel& loaded, std::string_view text);
+
+// A target of an encoder-decoder model, with its end token.
+std::vector<int32_t> target_ids(const LoadedModel& loaded, std::string_view text);
+
+// As input_ids of an encoder, where "[MASK]", "<mask>" or the tokenizer's own mask token stands for a masked token.
+std::vector<int32_t> masked_ids(const LoadedModel& loaded, std::string_view text);
+
+}  // namespace limpid

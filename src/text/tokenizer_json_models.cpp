@@ -1,0 +1,170 @@
+#include "text/tokenizer_json_models.h"
+
+#include "base/error.h"
+#include "text/bpe_tokenizer.h"
+#include "text/sentencepiece_model.h"
+#include "text/sentencepiece_tokenizer.h"
+#include "text/tokenizer_json.h"
+#include "text/word_piece_tokenizer.h"
+
+namespace limpid {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+ordered_json part_of(const json& file, const char* name) {
+  const auto found = file.find(name);
+  return found == file.end() ? ordered_json(nullptr) : ordered_json(*found);
+}
+
+struct Table {
+  std::shared_ptr<const Vocabulary> vocabulary;
+  std::vector<int32_t> added;  // tokens that are no special ones and are looked for in every text
+};
+
+// The model's own tokens and those that were added to them.
+Table table_of(json members, const json& file, const json& config, const std::string& where) {
+  std::vector<std::string> special;
+  Table table;
+  for (const json& token : file.value("added_tokens", json::array())) {
+    const auto content = token.at("content").get<std::string>();
+    const auto id = token.at("id").get<int32_t>();
+    const auto [place, fresh] = members.emplace(content, id);
+    check(fresh || *place == id, "{}: gives the token \"{}\" the ids {} and {}: damaged?", where, content,
+          place->dump(), id);
+    if (token.value("special", false))
+      special.push_back(content);
+    else
+      table.added.push_back(id);
+  }
+  const auto unknown = file.at("model").find("unk_token");
+  if (unknown != file.at("model").end() && unknown->is_string() && members.contains(*unknown))
+    special.push_back(unknown->get<std::string>());
+  table.vocabulary = vocabulary_from_json(members, special, where, config);
+  return table;
+}
+
+void refuse(const json& model, const char* key, const std::string& where) {
+  const auto found = model.find(key);
+  const bool set = found != model.end() && !found->is_null() && !(found->is_string() && found->get<std::string>().empty());
+  check(!set, "{}: its model has {} = {}, which Limpid does not know: use another tokenizer", where, key,
+        set ? found->dump() : "");
+}
+
+std::string base64_bytes(std::string_view text) {
+  std::string bytes;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const size_t digit = digits.find(c);
+    if (digit == digits.npos) continue;
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 255);
+  }
+  return bytes;
+}
+
+// What SentencePiece itself does to a text, said in the steps of a tokenizer.json.
+struct SentencePieceSteps {
+  std::string character_map;
+  bool fold_spaces = false, dummy_prefix = false;
+
+  void read(const json& step, const std::string& where) {
+    if (step.is_null()) return;
+    const auto type = step.at("type").get<std::string>();
+    if (type == "Sequence") {
+      for (const char* list : {"normalizers", "pretokenizers"})
+        for (const json& one : step.value(list, json::array())) read(one, where);
+    } else if (type == "Precompiled") {
+      if (step.at("precompiled_charsmap").is_string())
+        character_map = base64_bytes(step.at("precompiled_charsmap").get<std::string>());
+    } else if (type == "Metaspace") {
+      dummy_prefix =
+          dummy_prefix || step.value("prepend_scheme", step.value("add_prefix_space", true) ? "always" : "never") != "never";
+    } else if (type == "Prepend") {
+      dummy_prefix = true;
+    } else if (type == "Strip" || type == "WhitespaceSplit") {
+      fold_spaces = true;
+    } else if (type == "Replace") {
+      const json& pattern = step.at("pattern");
+      if (pattern.contains("Regex")) fold_spaces = true;  // runs of spaces; a plain one writes "▁" for a space
+    } else if (type != "NFC") {  // which the compiled map does too
+      fail("{}: has the step {} before a unigram model, which Limpid does not know: put tokenizer.model beside it",
+           where, type);
+    }
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const StorableTokenizer> read_bpe_json(const json& file, const json& config, const std::string& where) {
+  const json& model = file.at("model");
+  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix", "dropout"}) refuse(model, key, where);
+  Table table = table_of(model.at("vocab"), file, config, where);
+  BpeParts parts;
+  parts.vocabulary = std::move(table.vocabulary);
+  parts.added = std::move(table.added);
+  for (const json& merge : model.at("merges")) {
+    if (merge.is_array()) {
+      parts.merges.emplace_back(merge.at(0).get<std::string>(), merge.at(1).get<std::string>());
+      continue;
+    }
+    const auto& text = merge.get_ref<const std::string&>();
+    const size_t space = text.find(' ', 1);
+    check(space != text.npos, "{}: the merge \"{}\" is not two tokens: damaged?", where, text);
+    parts.merges.emplace_back(text.substr(0, space), text.substr(space + 1));
+  }
+  parts.normalizer = Normalizer(part_of(file, "normalizer"), where);
+  parts.pre_tokenizer = PreTokenizer(part_of(file, "pre_tokenizer"), where);
+  parts.decoder = part_of(file, "decoder");
+  parts.byte_fallback = model.value("byte_fallback", false);
+  parts.fuse_unknown = model.value("fuse_unk", false);
+  parts.whole_words = model.value("ignore_merges", false);
+  return std::make_shared<BpeTokenizer>(std::move(parts), where);
+}
+
+std::shared_ptr<const StorableTokenizer> read_word_piece_json(const json& file, const json& config,
+                                                              const std::string& where) {
+  const json& model = file.at("model");
+  WordPieceParts parts;
+  parts.vocabulary = table_of(model.at("vocab"), file, config, where).vocabulary;
+  parts.normalizer = Normalizer(part_of(file, "normalizer"), where);
+  parts.pre_tokenizer = PreTokenizer(part_of(file, "pre_tokenizer"), where);
+  parts.prefix = model.value("continuing_subword_prefix", "##");
+  parts.longest_word = model.value("max_input_chars_per_word", int64_t{100});
+  const ordered_json decoder = part_of(file, "decoder");
+  parts.cleanup = decoder.is_object() && decoder.value("cleanup", true);
+  return std::make_shared<WordPieceTokenizer>(std::move(parts), where);
+}
+
+std::shared_ptr<const StorableTokenizer> read_unigram_json(const json& file, const json& config,
+                                                           const std::string& where) {
+  const json& model = file.at("model");
+  SentencePieceSteps steps;
+  for (const char* part : {"normalizer", "pre_tokenizer"}) steps.read(file.value(part, json(nullptr)), where);
+  SentencePieceModel made{.bpe = false, .dummy_prefix = steps.dummy_prefix, .fold_spaces = steps.fold_spaces};
+  made.character_map = steps.character_map;
+  json members = json::object();
+  for (const json& entry : model.at("vocab")) {
+    members[entry.at(0).get<std::string>()] = made.pieces.size();
+    made.pieces.push_back({entry.at(0).get<std::string>(), entry.at(1).get<float>()});
+  }
+  for (const json& token : file.value("added_tokens", json::array()))
+    if (const auto id = token.at("id").get<size_t>(); id < made.pieces.size())
+      made.pieces[id].type =
+          token.value("special", false) ? SentencePiecePiece::control : SentencePiecePiece::user_defined;
+  if (model.value("byte_fallback", false))
+    for (SentencePiecePiece& piece : made.pieces)
+      if (byte_of_token(piece.text)) piece.type = SentencePiecePiece::byte;
+  const auto unknown = model.value("unk_id", size_t{0});
+  check(unknown < made.pieces.size(), "{}: its unk_id is {} of {} tokens: damaged?", where, unknown,
+        made.pieces.size());
+  made.pieces[unknown].type = SentencePiecePiece::unknown;
+  const Table table = table_of(members, file, config, where);
+  return std::make_shared<SentencePieceTokenizer>(sentencepiece_bytes(made), where, table.vocabulary);
+}
+
+}  // namespace limpid

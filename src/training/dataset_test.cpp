@@ -1,0 +1,281 @@
+#include "training/dataset.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "training/toy_corpus.h"
+
+namespace limpid {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using Texts = std::vector<std::string>;
+
+class DatasetTest : public testing::Test {
+ protected:
+  Dataset prepared(const Recipe& recipe, const std::string& name = "run") {
+    make(name);
+    return prepare_dataset(recipe, corpus_ / name, [&](const std::string& what, double done) {
+      EXPECT_TRUE(done >= 0 && done <= 1) << what << " " << done;
+      ++told_;
+    });
+  }
+  std::string error_of(const Recipe& recipe, const std::string& name = "run") {
+    try {
+      make_config(recipe, prepared(recipe, name));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  void make(const std::string& name) const { std::filesystem::create_directories(corpus_ / name); }
+
+  // All examples of a store as text, both sides joined by a bar.
+  static Texts texts(const Dataset& dataset, const TokenStore& store) {
+    Texts result;
+    for (int64_t i = 0; i < store.size(); ++i) {
+      const Example example = store.example(i);
+      result.push_back(dataset.tokenizers.source->decode(example.first) + "|" +
+                       dataset.tokenizers.target->decode(example.second));
+    }
+    return result;
+  }
+
+  ToyCorpus corpus_;
+  int told_ = 0;
+};
+
+TEST_F(DatasetTest, HoldsEveryPairWithItsEndTokens) {
+  corpus_.write("source", {"a b", "c"});
+  corpus_.write("target", {"b a", "a"});
+  const Dataset dataset = prepared(corpus_.recipe("marian"));
+  EXPECT_THAT(texts(dataset, *dataset.train), ElementsAre("a b|b a", "c|a"));
+  const SpecialIds special = dataset.tokenizers.source->special();
+  const Example first = dataset.train->example(0);
+  EXPECT_EQ(first.first.size(), 3u);
+  EXPECT_EQ(first.first.back(), special.end);
+  EXPECT_EQ(first.second.back(), special.end);
+  EXPECT_EQ(dataset.train_report.lines, 2);
+  EXPECT_EQ(dataset.train_report.kept, 2);
+  EXPECT_EQ(dataset.train_report.tokens[0], 5);
+  EXPECT_EQ(dataset.train_report.longest, 3);
+  EXPECT_EQ(dataset.valid_report.kept, 8);
+  EXPECT_GT(dataset.valid_report.unknown, 0);  // letters that these two lines do not have
+  EXPECT_EQ(dataset.valid_texts.size(), 8u);
+  EXPECT_GT(told_, 0);
+}
+
+TEST_F(DatasetTest, DropsWhatCannotBeUsedAndSaysWhy) {
+  corpus_.write("source", {"a", "", "a b c d e f g", "b", "c", "a b c d"});
+  corpus_.write("target", {"a", "b", "a b c d e f g", " \t", "c", "d"});
+  const Recipe recipe = corpus_.recipe("marian", {"data.max_length=7", "data.max_ratio=2"});
+  const CorpusReport report = prepared(recipe).train_report;
+  EXPECT_EQ(report.lines, 6);
+  EXPECT_EQ(report.kept, 2);
+  EXPECT_THAT(report.dropped,
+              testing::UnorderedElementsAre(testing::Pair("empty", 2), testing::Pair("longer than data.max_length", 1),
+                                            testing::Pair("sides differ more than data.max_ratio", 1)));
+  EXPECT_EQ(report.first_dropped.at("empty"), 2);
+  EXPECT_EQ(report.first_dropped.at("longer than data.max_length"), 3);
+  EXPECT_EQ(report.first_dropped.at("sides differ more than data.max_ratio"), 6);
+}
+
+TEST_F(DatasetTest, CountsRepeatedLinesAndKeepsThem) {
+  corpus_.write("source", {"a b", "c", "a b", "a b"});
+  corpus_.write("target", {"a", "c", "a", "b"});
+  const CorpusReport report = prepared(corpus_.recipe("marian")).train_report;
+  EXPECT_EQ(report.duplicates, 1);
+  EXPECT_EQ(report.kept, 4);
+}
+
+TEST_F(DatasetTest, CountsValidationExamplesThatTrainingHasToo) {
+  corpus_.write("source", {"a b", "c d", "e", "c d", "b"});
+  corpus_.write("target", {"a b", "c d", "e", "c d", "b"});
+  corpus_.write("valid", {"c d", "e f", "b"});
+  const Dataset dataset = prepared(corpus_.recipe("marian"));
+  EXPECT_EQ(dataset.overlap, 2);
+  EXPECT_EQ(dataset.overlap_line, 2);
+  EXPECT_EQ(prepared(corpus_.recipe("marian")).overlap_line, 2);  // also when it is found again
+}
+
+TEST_F(DatasetTest, TheHeldOutPartAndTheRestAreTheWhole) {
+  const Texts lines = ToyCorpus::random_lines(300, 5);
+  corpus_.write("source", lines);
+  corpus_.write("target", lines);
+  const Recipe recipe = corpus_.recipe("marian", {"data.valid=[]", "data.valid_share=0.1"});
+  const Dataset dataset = prepared(recipe);
+  Texts train = texts(dataset, *dataset.train), valid = texts(dataset, *dataset.valid);
+  EXPECT_GT(valid.size(), 10u);
+  EXPECT_LT(valid.size(), 60u);
+  EXPECT_EQ(dataset.overlap, 0);
+  std::set<std::string> all(train.begin(), train.end());
+  for (const std::string& text : valid) EXPECT_TRUE(all.insert(text).second) << text;
+  EXPECT_EQ(all.size(), 300u);
+  EXPECT_EQ(dataset.valid_texts[0].first + "|" + dataset.valid_texts[0].second, valid[0]);
+
+  const Dataset less =
+      prepared(corpus_.recipe("marian", {"data.valid=[]", "data.valid_share=0.1", "data.valid_most=5"}), "less");
+  EXPECT_LT(less.valid->size(), 15);
+}
+
+TEST_F(DatasetTest, ARepeatedLineIsHeldOutEverywhere) {
+  Texts lines = ToyCorpus::random_lines(100, 5);
+  lines.insert(lines.end(), lines.begin(), lines.begin() + 100);
+  corpus_.write("source", lines);
+  corpus_.write("target", lines);
+  EXPECT_EQ(prepared(corpus_.recipe("marian", {"data.valid=[]", "data.valid_share=0.2"})).overlap, 0);
+}
+
+TEST_F(DatasetTest, IsFoundAgainWithTheSameNumbers) {
+  const Recipe recipe = corpus_.recipe("marian");
+  const Dataset made = prepared(recipe);
+  told_ = 0;
+  const Dataset found = prepared(recipe);
+  EXPECT_EQ(told_, 0);  // nothing was done again
+  EXPECT_EQ(found.fingerprint, made.fingerprint);
+  EXPECT_EQ(texts(found, *found.train), texts(made, *made.train));
+  EXPECT_EQ(found.valid_texts, made.valid_texts);
+  EXPECT_EQ(found.train_report.lines, made.train_report.lines);
+  EXPECT_EQ(found.train_report.lengths, made.train_report.lengths);
+  EXPECT_EQ(found.train_report.tokens[1], made.train_report.tokens[1]);
+}
+
+TEST_F(DatasetTest, AHalfMadeOneIsMadeAgain) {
+  prepared(corpus_.recipe("marian"));
+  std::filesystem::remove(corpus_ / "run/data/dataset.json");  // written last
+  std::filesystem::remove(corpus_ / "run/data/valid.tokens");
+  told_ = 0;
+  EXPECT_EQ(prepared(corpus_.recipe("marian")).valid->size(), 8);
+  EXPECT_GT(told_, 0);
+}
+
+TEST_F(DatasetTest, OtherFilesOrSettingsAreRefused) {
+  const Recipe recipe = corpus_.recipe("marian");
+  prepared(recipe);
+  EXPECT_EQ(error_of(corpus_.recipe("marian", {"stop.steps=99", "batch.tokens=12", "data.test=x"})), "no error");
+  EXPECT_THAT(error_of(corpus_.recipe("marian", {"data.max_length=9"})), HasSubstr("other files or settings"));
+  EXPECT_THAT(error_of(corpus_.recipe("marian", {"tokenizer.vocab=9"})), HasSubstr("other files or settings"));
+  corpus_.write("valid", {"a b c d e"});
+  EXPECT_THAT(error_of(recipe), AllOf(HasSubstr("run/data"), HasSubstr("choose another folder")));
+}
+
+TEST_F(DatasetTest, TheFilesMayMove) {
+  prepared(corpus_.recipe("marian"));
+  std::filesystem::create_directory(corpus_ / "elsewhere");
+  for (const char* name : {"source", "target", "valid"})
+    std::filesystem::rename(corpus_ / name, corpus_ / "elsewhere" / name);
+  EXPECT_EQ(error_of(corpus_.recipe("marian", {"data.folder=" + (corpus_ / "elsewhere").string()})), "no error");
+}
+
+TEST_F(DatasetTest, NothingToLearnIsAnError) {
+  corpus_.write("source", {});
+  corpus_.write("target", {});
+  EXPECT_THAT(error_of(corpus_.recipe("marian")), HasSubstr("source is empty"));
+  corpus_.write("source", {"a b c d"});
+  corpus_.write("target", {"a b c d"});
+  EXPECT_THAT(error_of(corpus_.recipe("marian", {"data.max_length=4"})), HasSubstr("all dropped"));
+  EXPECT_THAT(error_of(corpus_.recipe("marian", {"data.valid=[]"})), HasSubstr("data.valid"));
+  EXPECT_THAT(error_of(corpus_.recipe("marian", {"data.train=[]"})), HasSubstr("data.train"));
+  EXPECT_THAT(error_of(corpus_.recipe("marian", {"data.train=nowhere"})), HasSubstr("nowhere"));
+}
+
+TEST_F(DatasetTest, TextLongerThanTheModelReachesIsAnErrorBeforeTraining) {
+  EXPECT_THAT(error_of(corpus_.recipe("gpt2", {"model.n_positions=4"}), "lm"),
+              AllOf(HasSubstr("only 4 positions"), HasSubstr("data.max_length")));
+  EXPECT_EQ(error_of(corpus_.recipe("gpt2", {"model.n_positions=6"}), "lm"), "no error");  // <s> and five letters
+  EXPECT_EQ(error_of(corpus_.recipe("llama", {"model.max_position_embeddings=4"}), "llama"), "no error");
+  EXPECT_THAT(error_of(corpus_.recipe("gpt2", {"data.unit=stream", "batch.window=40"}), "stream"),
+              HasSubstr("batch.window is 40"));
+}
+
+TEST_F(DatasetTest, AKeyThatTheModelDoesNotKnowIsAnError) {
+  EXPECT_THAT(error_of(corpus_.recipe("marian", {"model.encoder_layer=3"})),
+              AllOf(HasSubstr("encoder_layer"), HasSubstr("encoder_layers?")));
+}
+
+// ---- texts
+
+TEST_F(DatasetTest, LinesOfALanguageModelHaveABeginAndAnEnd) {
+  corpus_.write("source", {"a b", "", "c"});
+  const Dataset dataset = prepared(corpus_.recipe("gpt2"));
+  const SpecialIds special = dataset.tokenizers.source->special();
+  ASSERT_EQ(dataset.train->size(), 2);
+  const Example first = dataset.train->example(0);
+  EXPECT_EQ(first.first.front(), special.begin);
+  EXPECT_EQ(first.first.back(), special.end);
+  EXPECT_EQ(first.first.size(), 4u);
+  EXPECT_TRUE(first.second.empty());
+}
+
+TEST_F(DatasetTest, AStreamIsOneTextWhoseEndIsHeldOut) {
+  corpus_.write("source", {"abc", "", "de"});
+  const Recipe recipe = corpus_.recipe("gpt2", {"data.unit=stream", "batch.window=2", "tokenizer.kind=characters",
+                                                "data.valid=[]", "data.valid_share=0.4"});
+  const Dataset dataset = prepared(recipe);
+  const auto text = [&](const TokenStore& store) {
+    return dataset.tokenizers.source->decode(store.ids(0, store.tokens()));
+  };
+  EXPECT_EQ(text(*dataset.train), "abc\n");
+  EXPECT_EQ(text(*dataset.valid), "\nde\n");
+  EXPECT_EQ(dataset.train_report.tokens[0], 4);
+  EXPECT_EQ(dataset.valid_report.tokens[0], 4);
+  EXPECT_FALSE(std::filesystem::exists(corpus_ / "run/data/all.tokens"));
+}
+
+TEST_F(DatasetTest, AStreamOfWordsPartsLinesByTheEndToken) {
+  corpus_.write("source", {"a b", "c"});
+  const Dataset dataset = prepared(corpus_.recipe("llama", {"data.unit=stream", "batch.window=2"}));
+  const int32_t end = dataset.tokenizers.source->special().end;
+  const auto ids = dataset.train->ids(0, dataset.train->tokens());
+  ASSERT_EQ(ids.size(), 5u);
+  EXPECT_EQ(ids[2], end);
+  EXPECT_EQ(ids[4], end);
+}
+
+// ---- labels
+
+TEST_F(DatasetTest, LabelsAreNumberedInTheirOrder) {
+  corpus_.write("source", {"a b\tgood", "c\tbad", "d\tugly", "e\tgood", "f\t"});
+  corpus_.write("valid", {"a\tbad", "b\tunheard of"});
+  const Recipe recipe = corpus_.recipe("bert", {"data.labels=true"});
+  const Dataset dataset = prepared(recipe);
+  EXPECT_THAT(dataset.labels, ElementsAre("bad", "good", "ugly"));
+  const Example first = dataset.train->example(0);
+  EXPECT_THAT(first.second, ElementsAre(1));
+  EXPECT_EQ(first.first.front(), dataset.tokenizers.source->special().begin);
+  EXPECT_EQ(dataset.train_report.dropped.at("empty"), 1);
+  EXPECT_EQ(dataset.valid_report.dropped.at("label that training does not have"), 1);
+
+  const Config config = make_config(recipe, dataset);
+  EXPECT_THAT(config.labels, ElementsAre("bad", "good", "ugly"));
+  EXPECT_EQ(config.json["id2label"]["1"], "good");
+  EXPECT_EQ(config.json["label2id"]["ugly"], 2);
+  EXPECT_EQ(config.json["architectures"][0], "BertForSequenceClassification");
+}
+
+TEST_F(DatasetTest, OneLabelIsNothingToLearn) {
+  corpus_.write("source", {"a\tgood", "b\tgood"});
+  EXPECT_THAT(error_of(corpus_.recipe("bert", {"data.labels=true"})), HasSubstr("same label"));
+}
+
+TEST_F(DatasetTest, LabelsOfTheModelNeedLabelsInTheText) {
+  EXPECT_THAT(error_of(corpus_.recipe("bert", {"model.num_labels=3"})), HasSubstr("data.labels"));
+}
+
+TEST(TaskOf, FollowsFromTheFamily) {
+  const ToyCorpus corpus;
+  EXPECT_EQ(task_of(corpus.recipe("pegasus")), Task::translation);
+  EXPECT_EQ(task_of(corpus.recipe("rnn_seq2seq")), Task::translation);
+  EXPECT_EQ(task_of(corpus.recipe("llama")), Task::language_model);
+  EXPECT_EQ(task_of(corpus.recipe("bert")), Task::masked);
+  EXPECT_EQ(task_of(corpus.recipe("bert", {"data.labels=true"})), Task::classification);
+}
+
+}  // namespace
+}  // namespace limpid
