@@ -22,6 +22,11 @@ int run_train(int argc, char** argv);
 int run_data(int argc, char** argv);
 int run_evaluate(int argc, char** argv);
 int run_translate(int argc, char** argv);
+int run_complete(int argc, char** argv);
+int run_embed(int argc, char** argv);
+int run_score(int argc, char** argv);
+int run_classify(int argc, char** argv);
+int run_tokenize(int argc, char** argv);
 int run_bench(int argc, char** argv);
 
 // A command's parser with what all commands have: --help with an example that works as printed, --threads.

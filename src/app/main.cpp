@@ -22,7 +22,12 @@ constexpr Command kCommands[] = {
     {"verify", "compare all numbers of a model with reference cases computed elsewhere", run_verify},
     {"params", "count a model's parameters by part", run_params},
     {"translate", "translate text line by line with a trained model", run_translate},
+    {"complete", "go on with a text; with an encoder model, fill its masks", run_complete},
+    {"embed", "give a vector for every line of text", run_embed},
+    {"score", "say how likely a model finds each token of a text", run_score},
+    {"classify", "give every line of text its label", run_classify},
     {"evaluate", "score translations against references: BLEU, chrF, intervals, two systems compared", run_evaluate},
+    {"tokenize", "show the tokens of a text and their ids", run_tokenize},
     {"bench", "measure speed and memory", run_bench},
 };
 

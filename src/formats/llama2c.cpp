@@ -49,7 +49,11 @@ void Llama2cFile::read_header() {
     wrong(fmt::format("{} numbers in {} heads with {} of keys do not fit", width_, heads_, kv_heads_));
   if (version_ == 2) {
     std::memcpy(&group_, bytes.data() + 37, sizeof(int32_t));
-    if (group_ < 1 || width_ % group_ != 0 || ffn_ % group_ != 0) wrong(fmt::format("groups of {} do not fit", group_));
+    // A matrix is cut into groups as one row of numbers.
+    const int64_t keys = width_ / heads_ * kv_heads_ * width_;
+    if (group_ < 1 || width_ * width_ % group_ != 0 || keys % group_ != 0 || ffn_ * width_ % group_ != 0 ||
+        vocab_ * width_ % group_ != 0)
+      wrong(fmt::format("groups of {} do not fit", group_));
   }
   at_ = headed ? 256 : 28;
 }

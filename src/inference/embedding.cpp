@@ -127,6 +127,7 @@ std::vector<std::vector<real>> embed(const Model& model, std::span<const std::ve
                                      const EmbeddingOptions& options) {
   const Config& config = model.config();
   for (size_t i = 0; i < texts.size(); ++i) check_text(config, texts[i], i + 1);
+  check(options.tap.find('*') == std::string::npos, "[embed] \"{}\" names several values: name one", options.tap);
   // A recurrent encoder hands on its states as the decoder wants them; its last layer's are taken from their tap.
   const bool recurrent = config.family == Family::rnn_seq2seq;
   const std::string tap = options.tap.empty() && recurrent ? layer_tap(config, config.rnn.layers - 1) : options.tap;

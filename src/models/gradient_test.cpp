@@ -85,7 +85,8 @@ TEST_P(PlantedSign, IsFoundAtEveryTap) {
 INSTANTIATE_TEST_SUITE_P(All, ModelGradient, testing::ValuesIn(small_config_names()), config_of_test);
 
 INSTANTIATE_TEST_SUITE_P(Families, PlantedSign,
-                         testing::Values("marian", "gpt2", "llama", "bert", "bert_labels", "gru_every_step", "lstm_attention"),
+                         testing::Values("marian", "gpt2", "llama", "bert", "bert_labels", "gru_every_step",
+                                         "lstm_attention"),
                          config_of_test);
 
 #endif  // LIMPID_F64

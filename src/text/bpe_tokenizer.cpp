@@ -56,6 +56,7 @@ BpeTokenizer::BpeTokenizer(BpeParts parts, const std::string& where)
       fuse_unknown_(parts.fuse_unknown),
       whole_words_(parts.whole_words),
       strip_space_(strips_space(decoder_)) {
+  merges_.reserve(parts.merges.size());
   for (const auto& [left, right] : parts.merges) {
     const int32_t joined = vocabulary().find(left + right);
     const PairMerges::Pair pair = {vocabulary().find(left), vocabulary().find(right)};

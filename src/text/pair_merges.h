@@ -14,6 +14,7 @@ class PairMerges {
  public:
   using Pair = std::pair<int32_t, int32_t>;  // ids of the pieces
 
+  void reserve(size_t pairs) { merges_.reserve(pairs); }
   void add(Pair pair, int32_t joined);  // in the order they were learned; of a pair that comes twice the first counts
   const std::vector<Pair>& pairs() const { return pairs_; }
 

@@ -105,6 +105,13 @@ ordered_json merges(const SentencePieceProcessor& model) {
   return list;
 }
 
+// Whether a piece has a space inside: then text must not be cut at spaces.
+bool joins_spaces(const Vocabulary& table) {
+  return std::any_of(table.pieces().begin(), table.pieces().end(), [](const std::string& piece) {
+    return piece.find(kSpace, 1) != std::string::npos;
+  });
+}
+
 }  // namespace
 
 ordered_json SentencePieceTokenizer::json_parts() const {
@@ -112,7 +119,7 @@ ordered_json SentencePieceTokenizer::json_parts() const {
   for (int id = 0; id < processor_->GetPieceSize() && !bytes; ++id) bytes = processor_->IsByte(id);
   ordered_json parts;
   parts["normalizer"] = normalizer(facts_);
-  parts["pre_tokenizer"] = pre_tokenizer();
+  parts["pre_tokenizer"] = joins_spaces(vocabulary()) ? ordered_json(nullptr) : pre_tokenizer();
   parts["decoder"] = decoder(bytes, facts_.dummy_prefix);
   const int32_t unknown = vocabulary().special().unknown;
   if (facts_.bpe) {

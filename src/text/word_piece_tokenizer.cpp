@@ -14,8 +14,12 @@ using nlohmann::ordered_json;
 
 bool starts_character(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) != 0x80; }
 
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size()) text.replace(at, what.size(), by);
+// A piece with the space before it, which signs and the endings of English do without.
+std::string joined(std::string_view piece) {
+  constexpr std::array<std::string_view, 9> kWithout = {".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re"};
+  for (const std::string_view begin : kWithout)
+    if (piece.starts_with(begin)) return std::string(piece);
+  return ' ' + std::string(piece);
 }
 
 }  // namespace
@@ -76,26 +80,15 @@ void WordPieceTokenizer::encode_word(std::string_view word, std::vector<int32_t>
 std::string WordPieceTokenizer::decode(std::span<const int32_t> ids) const {
   std::string text;
   for (const int32_t id : ids) {
-    std::string_view piece = vocabulary().piece(id);
+    const std::string_view piece = vocabulary().piece(id);
     if (vocabulary().is_special(id)) continue;
     if (piece.starts_with(prefix_))
-      piece.remove_prefix(prefix_.size());
-    else if (!text.empty())
-      text += ' ';
-    text += piece;
+      text += piece.substr(prefix_.size());
+    else if (text.empty())
+      text += piece;
+    else
+      text += cleanup_ ? joined(piece) : ' ' + std::string(piece);
   }
-  if (!cleanup_) return text;
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kJoined = {{{" .", "."},
-                                                                                      {" ?", "?"},
-                                                                                      {" !", "!"},
-                                                                                      {" ,", ","},
-                                                                                      {" ' ", "'"},
-                                                                                      {" n't", "n't"},
-                                                                                      {" 'm", "'m"},
-                                                                                      {" 's", "'s"},
-                                                                                      {" 've", "'ve"},
-                                                                                      {" 're", "'re"}}};
-  for (const auto& [what, by] : kJoined) replace_all(text, what, by);
   return text;
 }
 

@@ -45,6 +45,8 @@ TEST(Recipe, HasADefaultForEveryKeyButTheModel) {
 // A value for each key of the dump that differs from its default, where one can be made up.
 std::string with_other_values(const std::string& dump) {
   std::string text = std::regex_replace(dump, std::regex(R"(= (\d+)( |\n))"), "= 1$1$2");
+  text = std::regex_replace(text, std::regex(R"(= \d+\.0( |\n))"), "= 0.25$1");
+  text = std::regex_replace(text, std::regex(R"(= \[0, 1\])"), "= [2, 3]");
   text = std::regex_replace(text, std::regex(R"(= 0\.(\d+))"), "= 0.0$1");
   text = std::regex_replace(text, std::regex(R"(= \[\])"), R"(= ["one \"two\" \\ three", "넷"])");
   text = std::regex_replace(text, std::regex(R"(= \"\")"), R"(= "some\ttext")");
@@ -60,7 +62,9 @@ TEST(Recipe, EveryKeyComesBackFromItsDump) {
   std::istringstream before(defaults), after(others);
   for (std::string a, b; std::getline(before, a) && std::getline(after, b);) {
     const bool choice = std::regex_search(a, std::regex("= (true|false|\"[a-z0-9-]+\"|1e-)"));
-    if (a.find(" = ") != std::string::npos && !choice) EXPECT_NE(a, b);
+    if (a.find(" = ") != std::string::npos && !choice) {
+      EXPECT_NE(a, b);
+    }
   }
   EXPECT_GT(std::count(others.begin(), others.end(), '\n'), 50);
 }

@@ -28,6 +28,19 @@ class ToyCorpus {
     return lines;
   }
 
+  // Lines of letters in the order of the alphabet, from any of the first ten on and round again: easy to go on with.
+  static std::vector<std::string> alphabet_lines() {
+    std::vector<std::string> lines;
+    for (int length = 4; length <= 7; ++length)
+      for (int start = 0; start < 10; ++start) {
+        std::string line;
+        for (int i = 0; i < length; ++i) line += {static_cast<char>('a' + (start + i) % 10), ' '};
+        line.pop_back();
+        lines.push_back(line);
+      }
+    return lines;
+  }
+
   void write(const std::string& name, const std::vector<std::string>& lines) const {
     std::string text;
     for (const std::string& line : lines) text += line + '\n';
@@ -79,7 +92,8 @@ class ToyCorpus {
     if (family == "bert")
       return start +
              "hidden_size = 16\nintermediate_size = 32\nnum_hidden_layers = 1\nnum_attention_heads = 2\n"
-             "max_position_embeddings = 32\nhidden_dropout_prob = 0.0\nattention_probs_dropout_prob = 0.0\n";
+             "max_position_embeddings = 32\nhidden_dropout_prob = 0.0\nattention_probs_dropout_prob = 0.0\n"
+             "initializer_range = 0.2\n";
     if (family == "rnn_seq2seq") return start + "embed_dim = 16\nhidden_size = 16\nlayers = 1\ncell = \"gru\"\n";
     return start +
            "d_model = 16\nencoder_layers = 1\ndecoder_layers = 1\nencoder_attention_heads = 2\n"

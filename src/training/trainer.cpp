@@ -216,9 +216,12 @@ class Trainer {
     });
   }
 
-  // A loss or gradient that is no number, or a loss that has risen far above the lowest.
+  // A loss or gradient that is no number, a loss far above that of guessing, or one that has risen far above the lowest.
   bool diverged(const Update& update) {
     if (!std::isfinite(update.loss) || !std::isfinite(update.norm)) return true;
+    const Config& config = model_->config();
+    const auto answers = static_cast<double>(config.labels.empty() ? config.vocab : std::ssize(config.labels));
+    if (update.loss > 100 * (1 + std::log(answers))) return true;
     constexpr double kMemory = 0.98;
     const double keep = std::min(kMemory, 1 - 1 / static_cast<double>(progress_.step));
     progress_.smoothed_loss = keep * progress_.smoothed_loss + (1 - keep) * update.loss;
@@ -320,19 +323,20 @@ class Trainer {
     report.step = progress_.step;
     report.epoch = progress_.position.epoch;
     const double value = metric_value(report, recipe_.validation.metric);
-    report.best = is_better(value, progress_.best, recipe_.validation.metric);
+    const bool better = is_better(value, progress_.best, recipe_.validation.metric);
+    // Of equal scores, as those of a run that gets nothing or everything right, the lower loss counts.
+    report.best = better || (value == progress_.best && report.loss < progress_.best_loss);
     progress_.validated_step = progress_.step;
+    progress_.without_better = better ? 0 : progress_.without_better + 1;
     if (report.best) {
       best_report_ = report;
       progress_.best = value;
+      progress_.best_loss = report.loss;
       progress_.best_step = progress_.step;
-      progress_.without_better = 0;
       with_average([&] {
         write_model(folder_.path(), model_->config(), parameters_);
         return true;
       });
-    } else {
-      ++progress_.without_better;
     }
     write_event(report, "validation");
     observer_.validation(report);

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "formats/json.h"
 #include "formats/safetensors.h"
-#include "inference/loaded_model.h"
 #include "training/checkpoint_folder.h"
 #include "training/toy_corpus.h"
 
@@ -51,6 +50,7 @@ class TrainerTest : public testing::Test {
     }
     return "no error";
   }
+  Config config_of(const std::string& folder) const { return load_config((corpus_ / folder).string()); }
   std::string bytes(const std::string& file) const { return read_text(corpus_ / file); }
 
   static std::vector<real> numbers(const SafetensorsEntry& entry) {
@@ -119,7 +119,7 @@ TEST_F(TrainerTest, ACheckpointOfAnotherModelIsRefusedAndTheModelStaysAsItWas) {
   const std::string config = bytes("run/config.json");
   EXPECT_THAT(error_of(corpus_.recipe("gpt2", {"checkpoint.steps=5", "model.n_embd=8"}), "run"), HasSubstr("shape"));
   EXPECT_EQ(bytes("run/config.json"), config);
-  EXPECT_EQ(load_model(corpus_ / "run").config().width, 16);
+  EXPECT_EQ(config_of("run").width, 16);
 }
 
 // ---- what an update is
@@ -206,6 +206,18 @@ TEST_F(TrainerTest, StopsEarlyWhereNothingGetsBetter) {
             "extra-" + checkpoint_name(result.best_step).substr(5));
 }
 
+TEST_F(TrainerTest, OfEqualScoresTheLowerLossIsTheBest) {
+  const TrainingResult result = run(
+      corpus_.recipe("marian", {"stop.steps=4", "validation.steps=1", "validation.metric=exact", "stop.patience=9"}),
+      "run");
+  ASSERT_EQ(listener_.validations.size(), 4u);
+  for (const ValidationReport& report : listener_.validations) ASSERT_EQ(report.exact, 0);
+  EXPECT_LT(listener_.validations[3].loss, listener_.validations[0].loss);
+  EXPECT_EQ(result.best_step, 4);
+  // Patience counts scores: here three validations had none better than the first.
+  EXPECT_EQ(read_json(corpus_ / "run/checkpoints/extra-000000004/state.json")["progress"]["without_better"], 3);
+}
+
 TEST_F(TrainerTest, TheLastWeightsAreLookedAtBeforeTheBestIsChosen) {
   const TrainingResult result = run(corpus_.recipe("gpt2", {"stop.steps=7", "validation.steps=5"}), "run");
   EXPECT_EQ(result.best_step, 7);
@@ -232,10 +244,9 @@ TEST_F(TrainerTest, TheAverageIsTheMeanOfTheLastCheckpoints) {
 TEST_F(TrainerTest, TheFolderIsAModelThatSaysWhereItCameFrom) {
   const Recipe recipe = corpus_.recipe("marian", {"decode.beam=3"});
   run(recipe, "run");
-  const LoadedModel loaded = load_model(corpus_ / "run");
-  EXPECT_EQ(loaded.config().vocab, loaded.tokenizers.source->size());
+  EXPECT_EQ(config_of("run").vocab, load_tokenizers(corpus_ / "run").source->size());
   EXPECT_EQ(read_json(corpus_ / "run/generation_config.json")["num_beams"], 3);
-  EXPECT_EQ(read_json(corpus_ / "run/generation_config.json")["bad_words_ids"][0][0], *loaded.config().pad_token);
+  EXPECT_EQ(read_json(corpus_ / "run/generation_config.json")["bad_words_ids"][0][0], *config_of("run").pad_token);
   EXPECT_EQ(dump_recipe(load_recipe(corpus_ / "run/recipe.toml")), dump_recipe(recipe));
   EXPECT_EQ(read_json(corpus_ / "run/training.json")["seed"], 1);
   EXPECT_EQ(read_json(corpus_ / "run/training.json")["files_xxh64"].size(), 3u);
@@ -255,42 +266,46 @@ TEST_F(TrainerTest, ARunThatCannotBeSavedEndsInAClearError) {
 }
 
 TEST_F(TrainerTest, ADivergingRunIsTakenBackAndGoesOnMoreSlowly) {
-  // Adam moves every weight by about the rate; products of these leave the range of float for the full rate and half.
-  const Recipe recipe = corpus_.recipe("gpt2", {"schedule.learning_rate=KRATE", "stop.steps=4", "checkpoint.steps=1"});
+  const Recipe recipe = corpus_.recipe("gpt2", {"schedule.learning_rate=10", "stop.steps=4", "checkpoint.steps=2"});
   const TrainingResult result = run(recipe, "run");
   EXPECT_EQ(result.steps, 4);
   ASSERT_FALSE(listener_.notes.empty());
-  EXPECT_LT(listener_.steps.back().learning_rate, recipe.schedule.learning_rate / 1.9);
+  EXPECT_THAT(listener_.notes[0], HasSubstr("diverged at step"));
+  const double slower = listener_.steps.back().learning_rate;
+  EXPECT_DOUBLE_EQ(slower, 10 * std::pow(0.5, static_cast<double>(listener_.notes.size())));
   EXPECT_THAT(bytes("run/log.jsonl"), HasSubstr("\"event\":\"diverged\""));
+  EXPECT_DOUBLE_EQ(read_json(corpus_ / "run/checkpoints/step-000000004/state.json")["progress"]["rate_factor"],
+                   slower / 10);
 }
 
 // ---- every family learns
 
-struct Family {
+struct FamilyCase {
   const char* name;
   const char* family;
   std::vector<std::string> settings;
 };
 
-class EveryFamily : public TrainerTest, public testing::WithParamInterface<Family> {};
+class EveryFamily : public TrainerTest, public testing::WithParamInterface<FamilyCase> {};
 
 TEST_P(EveryFamily, Learns) {
-  std::vector<std::string> settings = {"stop.steps=60", "batch.tokens=128", "optimizer.label_smoothing=0"};
+  for (const char* file : {"source", "target", "valid"}) corpus_.write(file, ToyCorpus::alphabet_lines());
+  std::vector<std::string> settings = {"stop.steps=100", "batch.tokens=128", "optimizer.label_smoothing=0"};
   settings.insert(settings.end(), GetParam().settings.begin(), GetParam().settings.end());
   const TrainingResult result = run(corpus_.recipe(GetParam().family, settings), "run");
   const double first = listener_.steps.front().loss;
-  EXPECT_NEAR(first, std::log(static_cast<double>(load_model(corpus_ / "run").config().vocab)), 0.7);
-  EXPECT_LT(result.final.loss, 0.85 * first);
-  EXPECT_LT(listener_.steps.back().loss, 0.85 * first);
+  EXPECT_NEAR(first, std::log(static_cast<double>(config_of("run").vocab)), 1.2);
+  EXPECT_LT(result.final.loss, 0.6 * first);
+  EXPECT_LT(listener_.steps.back().loss, 0.8 * first);  // of the last hundred updates
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, EveryFamily,
-    testing::Values(Family{"marian", "marian", {}}, Family{"pegasus", "pegasus", {}}, Family{"gpt2", "gpt2", {}},
-                    Family{"gpt2_stream", "gpt2", {"data.unit=stream", "batch.window=16"}},
-                    Family{"llama", "llama", {}}, Family{"bert", "bert", {"mask_share=0.3"}},
-                    Family{"rnn", "rnn_seq2seq", {}},
-                    Family{"rnn_attention", "rnn_seq2seq", {"model.attention=additive", "model.bidirectional=true"}}),
+    testing::Values(
+        FamilyCase{"marian", "marian", {}}, FamilyCase{"pegasus", "pegasus", {}}, FamilyCase{"gpt2", "gpt2", {}},
+        FamilyCase{"gpt2_stream", "gpt2", {"data.unit=stream", "batch.window=16"}}, FamilyCase{"llama", "llama", {}},
+        FamilyCase{"bert", "bert", {"mask_share=0.3", "stop.steps=200"}}, FamilyCase{"rnn", "rnn_seq2seq", {}},
+        FamilyCase{"rnn_attention", "rnn_seq2seq", {"model.attention=additive", "model.bidirectional=true"}}),
     [](const auto& test) { return std::string(test.param.name); });
 
 // ---- classification
@@ -299,7 +314,7 @@ class Classification : public TrainerTest {
  protected:
   // A text is "yes" if it has an a, "no" if a b, else "neither"; never both.
   Classification() {
-    for (const auto& [file, seed, count] : {std::tuple{"source", 1, 120}, std::tuple{"valid", 2, 30}}) {
+    for (const auto& [file, seed, count] : {std::tuple{"source", 1, 400}, std::tuple{"valid", 2, 40}}) {
       std::vector<std::string> lines;
       for (const std::string& text : ToyCorpus::random_lines(count, static_cast<uint64_t>(seed), 3, 6)) {
         const bool a = text.find('a') != std::string::npos, b = text.find('b') != std::string::npos;
@@ -308,7 +323,7 @@ class Classification : public TrainerTest {
       corpus_.write(file, lines);
     }
   }
-  std::vector<std::string> settings_ = {"data.labels=true",    "validation.metric=exact", "stop.steps=80",
+  std::vector<std::string> settings_ = {"data.labels=true",    "validation.metric=exact", "stop.steps=200",
                                         "validation.steps=20", "batch.tokens=256",        "optimizer.label_smoothing=0",
                                         "stop.patience=0"};
 };
@@ -317,8 +332,7 @@ TEST_F(Classification, ReachesEveryLabel) {
   const TrainingResult result = run(corpus_.recipe("bert", settings_), "run");
   EXPECT_EQ(result.final.exact, 100);
   EXPECT_EQ(result.best, 100);
-  const LoadedModel loaded = load_model(corpus_ / "run");
-  EXPECT_THAT(loaded.config().labels, testing::ElementsAre("neither", "no", "yes"));
+  EXPECT_THAT(config_of("run").labels, testing::ElementsAre("neither", "no", "yes"));
   EXPECT_TRUE(weights("run").contains("bert.pooler.dense.weight"));
   EXPECT_TRUE(weights("run").contains("classifier.bias"));
 }

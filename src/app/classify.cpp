@@ -1,0 +1,92 @@
+// limpid classify: lines of text in, the label of each out.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "app/command.h"
+#include "app/input_lines.h"
+#include "inference/decoder_state.h"
+#include "inference/fill_mask.h"
+#include "inference/model_text.h"
+
+namespace limpid {
+namespace {
+
+constexpr size_t kLinesAtOnce = 256;
+
+struct ClassifyOptions {
+  std::string model;
+  std::vector<std::string> files;
+  int64_t top = 1;
+  bool json = false;
+};
+
+// Labels from the likeliest on.
+std::vector<size_t> ranked(const std::vector<double>& probabilities) {
+  std::vector<size_t> order(probabilities.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return probabilities[a] > probabilities[b]; });
+  return order;
+}
+
+void write(const std::string& text, const std::vector<double>& probabilities, const std::vector<std::string>& labels,
+           const ClassifyOptions& options) {
+  const std::vector<size_t> order = ranked(probabilities);
+  if (options.json) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::object();
+    for (const size_t label : order) all[labels[label]] = probabilities[label];
+    const nlohmann::ordered_json line = {{"text", text}, {"label", labels[order[0]]}, {"probabilities", all}};
+    fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    return;
+  }
+  for (size_t i = 0; i < std::min(order.size(), static_cast<size_t>(options.top)); ++i)
+    fmt::print("{}{}\t{:.4f}", i == 0 ? "" : "\t", labels[order[i]], probabilities[order[i]]);
+  fmt::print("\n");
+}
+
+void classify_lines(const ClassifyOptions& options, const LoadedModel& loaded) {
+  InputLines input(options.files);
+  const auto most = static_cast<size_t>(most_positions(loaded.config()));
+  int64_t number = 0;
+  for (;;) {
+    const std::vector<std::string> lines = input.next_lines(kLinesAtOnce);
+    if (lines.empty()) return;
+    std::vector<std::vector<int32_t>> texts;
+    for (const std::string& line : lines) {
+      ++number;
+      auto& ids = texts.emplace_back(input_ids(loaded, line));
+      if (ids.size() <= most) continue;
+      fmt::print(stderr, "limpid classify: line {} has {} tokens, the model reads {}: its end is left out\n", number,
+                 ids.size(), most);
+      ids.erase(ids.begin() + static_cast<ptrdiff_t>(most) - 1, ids.end() - 1);  // the last one often ends a text
+    }
+    const auto results = classify(*loaded.model, texts);
+    for (size_t i = 0; i < lines.size(); ++i) write(lines[i], results[i], loaded.config().labels, options);
+    check(std::fflush(stdout) == 0, "[classify] the output cannot be written: is the disk full?");
+  }
+}
+
+}  // namespace
+
+int run_classify(int argc, char** argv) {
+  CommandLine line("classify", "Gives every line of text its label and how sure the model is of it.",
+                   "echo \"What a wonderful day!\" | limpid classify MODEL");
+  ClassifyOptions options;
+  line.add_option("MODEL", options.model, "the folder of an encoder model that was trained on texts with labels")
+      ->required();
+  line.add_option("FILES", options.files, "texts, a line each, plain or gzip (none or -: the standard input)");
+  line.add_option("--top", options.top, "show so many labels, the likeliest first")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  line.add_flag("--json", options.json, "for machines: one object a line, with all labels");
+  if (const auto code = line.read(argc, argv)) return *code;
+  const LoadedModel loaded = load_model(options.model);
+  for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid classify: {}\n", note);
+  classify_lines(options, loaded);
+  return 0;
+}
+
+}  // namespace limpid

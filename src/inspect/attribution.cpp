@@ -1,0 +1,208 @@
+#include "inspect/attribution.h"
+
+#include <cmath>
+
+#include "inspect/encoder_head.h"
+#include "inspect/run_record.h"
+#include "inspect/weights.h"
+
+namespace limpid {
+namespace {
+
+using Direction = std::vector<double>;
+
+double dot(const Direction& a, const std::vector<double>& b) { return limpid::dot(a.data(), b.data(), static_cast<int64_t>(a.size())); }
+
+// wᵀ·W for a projection into the residual stream: what each of its inputs is worth in the direction w.
+std::vector<double> worth_of_inputs(const Projection& projection, const Direction& w) {
+  std::vector<double> worth(projection.inputs);
+  for (int64_t o = 0; o < projection.outputs; ++o)
+    for (int64_t i = 0; i < projection.inputs; ++i)
+      worth[i] += w[o] * static_cast<double>(projection.row(o)[i]);
+  return worth;
+}
+
+double bias_part(const Projection& projection, const Direction& w) {
+  double sum = 0;
+  for (size_t i = 0; i < projection.bias.size(); ++i) sum += w[i] * static_cast<double>(projection.bias[i]);
+  return sum;
+}
+
+// Goes from the last vector of a stack to its embedding and notes what each part is worth.
+class StackWalk {
+ public:
+  StackWalk(const Config& config, const WeightTable& weights, const RunRecord& record, const AttributionOptions& options,
+            int64_t position, std::vector<LogitPart>& parts)
+      : config_(config),
+        weights_(weights),
+        record_(record),
+        options_(options),
+        position_(position),
+        parts_(parts),
+        two_sided_(config.family == Family::seq2seq),
+        names_(stack_names(config, "decoder")),
+        scope_(stack_scope(config)) {}
+
+  void walk(Direction w) {
+    const std::string side = two_sided_ ? "decoder." : "";
+    if (config_.final_norm) w = through_norm(w, names_.final_norm, side + "final_norm", -1);
+    bool reaches = true;  // without residual connections nothing below the last sub-layer has a direct way
+    for (int64_t layer = stack_config(config_).layers - 1; layer >= 0 && reaches; --layer) reaches = block(w, layer);
+    if (reaches) embedding(w, side);
+  }
+
+ private:
+  // Carries w past one block. False where the stream ends in it.
+  bool block(Direction& w, int64_t layer) {
+    const BlockNames names = names_.of(layer);
+    const std::string scope = fmt::format("{}.{}.", scope_, layer);
+    if (config_.feed_forward) {
+      w = after(w, names.norm_ffn, scope + "norm2", layer);
+      feed_forward(w, names.ffn, scope, layer);
+      if (!config_.residual) return false;
+    }
+    if (two_sided_) {
+      w = after(w, names.norm_cross, scope + "norm_cross", layer);
+      attention(w, names.cross, scope + "cross_attn", layer);
+      if (!config_.residual) return false;
+    }
+    w = after(w, names.norm_self, scope + "norm1", layer);
+    attention(w, names.self, scope + (two_sided_ ? "self_attn" : "attn"), layer);
+    return config_.residual;
+  }
+
+  // The norm behind a sub-layer, where the model has its norms there.
+  Direction after(const Direction& w, const std::string& name, const std::string& tap, int64_t layer) {
+    return config_.norm_place == NormPlace::after ? through_norm(w, name, tap, layer) : w;
+  }
+
+  Direction through_norm(const Direction& w, const std::string& name, const std::string& tap, int64_t layer) {
+    const NormWeights norm = weights_.norm(name, config_.norm, static_cast<double>(config_.norm_eps));
+    add(tap + ".bias", PartKind::norm, layer, -1, norm.constant(w));
+    return norm.backward(w, config_.norm == NormKind::batch ? 1 : row(tap + ".scale")[0]);
+  }
+
+  void attention(const Direction& w, const AttentionNames& names, const std::string& tap, int64_t layer) {
+    const Projection output = weights_.projection(names.output, config_.layout);
+    const std::vector<double> worth = worth_of_inputs(output, w), z = row(tap + ".z");
+    const int64_t heads = stack_config(config_).heads, size = output.inputs / heads;
+    for (int64_t head = 0; head < heads; ++head)
+      add(fmt::format("{}.head{}", tap, head), PartKind::head, layer, head,
+          limpid::dot(worth.data() + head * size, z.data() + head * size, size));
+    if (!output.bias.empty()) add(tap + ".bias", PartKind::bias, layer, -1, bias_part(output, w));
+  }
+
+  void feed_forward(const Direction& w, const FeedForwardNames& names, const std::string& scope, int64_t layer) {
+    const Projection down = weights_.projection(names.down, config_.layout);
+    const std::vector<double> worth = worth_of_inputs(down, w), post = row(scope + "ffn.post");
+    if (options_.neurons)
+      for (int64_t i = 0; i < down.inputs; ++i)
+        add(fmt::format("{}ffn.neuron{}", scope, i), PartKind::neuron, layer, i, worth[i] * post[i]);
+    else
+      add(scope + "ffn", PartKind::feed_forward, layer, -1, dot(worth, post));
+    if (!down.bias.empty()) add(scope + "ffn.bias", PartKind::bias, layer, -1, bias_part(down, w));
+  }
+
+  void embedding(Direction w, const std::string& side) {
+    if (config_.embedding_norm) w = through_norm(w, names_of(config_.model_type).embedding_norm, "embed_norm", -1);
+    add(side + "embed", PartKind::embedding, -1, -1, dot(w, row(side + "embed")));
+    if (record_.has(side + "pos_embed"))
+      add(side + "pos_embed", PartKind::position, -1, -1, dot(w, row(side + "pos_embed")));
+    if (record_.has("segment_embed")) add("segment_embed", PartKind::segment, -1, -1, dot(w, row("segment_embed")));
+  }
+
+  std::vector<double> row(const std::string& tap) const { return record_.at(tap).row(position_); }
+  void add(std::string name, PartKind kind, int64_t layer, int64_t index, double value) {
+    parts_.push_back({std::move(name), kind, layer, index, value});
+  }
+
+  const Config& config_;
+  const WeightTable& weights_;
+  const RunRecord& record_;
+  const AttributionOptions& options_;
+  int64_t position_;
+  std::vector<LogitPart>& parts_;
+  bool two_sided_;
+  const StackNames& names_;
+  std::string scope_;
+};
+
+// The last vector of a recurrent decoder is its state, with a context beside it and the last word.
+void attribute_recurrent(const Config& config, const RunRecord& record, const Direction& w, int64_t position,
+                         std::vector<LogitPart>& parts) {
+  const int64_t top = config.rnn.layers - 1;
+  int64_t begin = 0;
+  const auto take = [&](const std::string& tap, PartKind kind, int64_t layer) {
+    const std::vector<double> row = record.at(tap).row(position);
+    parts.push_back({tap, kind, layer, -1, limpid::dot(w.data() + begin, row.data(), static_cast<int64_t>(row.size()))});
+    begin += static_cast<int64_t>(row.size());
+  };
+  take(fmt::format("decoder.{}.h", top), PartKind::state, top);
+  if (config.rnn.context == ContextUse::initial) return;
+  take("context", PartKind::context, -1);
+  take("decoder.embed", PartKind::embedding, -1);
+}
+
+Direction unembedding(const Model& model, const AttributionOptions& options) {
+  Direction w = row_of(model.output().weight(), options.token);
+  if (options.against < 0) return w;
+  const Direction other = row_of(model.output().weight(), options.against);
+  for (size_t i = 0; i < w.size(); ++i) w[i] -= other[i];
+  return w;
+}
+
+double chosen(const AttributionOptions& options, const real* row) {
+  return static_cast<double>(row[options.token]) -
+         (options.against < 0 ? 0.0 : static_cast<double>(row[options.against]));
+}
+
+std::vector<std::string> wanted_taps(const Config& config) {
+  if (config.family == Family::rnn_seq2seq) return {"decoder.*.h", "context", "decoder.embed"};
+  const std::string scope = stack_scope(config), side = config.family == Family::seq2seq ? "decoder." : "";
+  std::vector<std::string> taps = {scope + ".*.scale", scope + ".*attn.z", scope + ".*.ffn.post", side + "embed",
+                                   side + "pos_embed", side + "final_norm.scale"};
+  if (config.family == Family::encoder)
+    for (const char* tap : {"segment_embed", "embed_norm.scale", "head_norm.scale", "final_norm"}) taps.emplace_back(tap);
+  if (config.family == Family::encoder)
+    taps.push_back(fmt::format("{}.{}.resid_post", scope, config.encoder.layers - 1));
+  return taps;
+}
+
+}  // namespace
+
+Attribution attribute_logit(Model& model, const Example& example, const AttributionOptions& options) {
+  const Config& config = model.config();
+  const int64_t position = position_of(example, options.position);
+  const int64_t choices = model.output().weight().shape[0];
+  check(options.token >= 0 && options.token < choices && options.against < choices,
+        "[look] there is no token {}: the model chooses among {}", std::max(options.token, options.against), choices);
+  check(example.batch.labels[position] >= 0, "[look] a model that classifies texts does so at the first token: take position 0");
+  const WeightTable weights(model);
+  const RunRecord record = record_run(model, example, wanted_taps(config));
+  Attribution result{.position = position, .token = options.token};
+  // A classifier's logits have one row; every other position is scored.
+  result.logit = chosen(options, record.logits.values().row(config.labels.empty() ? position : 0));
+  Direction w = unembedding(model, options);
+  if (const Weight* bias = model.output().bias()) {
+    const std::vector<real> numbers = numbers_of(*bias);
+    result.parts.push_back({"output.bias", PartKind::bias, -1, -1, chosen(options, numbers.data())});
+  }
+  if (config.family == Family::rnn_seq2seq) {
+    attribute_recurrent(config, record, w, position, result.parts);
+  } else {
+    if (config.family == Family::encoder) {
+      const EncoderHead head(config, weights);
+      const std::string last = config.final_norm
+                                   ? std::string("final_norm")
+                                   : fmt::format("blocks.{}.resid_post", config.encoder.layers - 1);
+      double constant = 0;
+      w = head.backward(w, record.at(last).row(position), constant);
+      result.parts.push_back({"head.bias", PartKind::bias, -1, -1, constant});
+    }
+    StackWalk(config, weights, record, options, position, result.parts).walk(w);
+  }
+  for (const LogitPart& part : result.parts) result.sum += part.value;
+  return result;
+}
+
+}  // namespace limpid

@@ -1,0 +1,119 @@
+#include "inspect/lens.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "autograd/ops.h"
+#include "inspect/encoder_head.h"
+#include "inspect/run_record.h"
+#include "inspect/weights.h"
+
+namespace limpid {
+namespace {
+
+// From a layer's vectors to logits, by the same operations as the model's own.
+class Unembedding {
+ public:
+  Unembedding(Model& model, const RunRecord& record) : model_(model), config_(model.config()), record_(record), weights_(model) {}
+
+  Tensor logits(const std::string& layer) const {
+    Run run({});
+    Tensor x = constant(run, record_.at(layer).view());
+    if (config_.family == Family::rnn_seq2seq)
+      x = beside_context(run, x);
+    else if (config_.final_norm)
+      x = final_norm(run, x);
+    if (config_.family == Family::encoder) x = EncoderHead(config_, weights_).apply(run, x);
+    return model_.output().logits(run, x, Sequences({x.rows()}));
+  }
+
+ private:
+  Tensor beside_context(Run& run, const Tensor& state) const {
+    if (config_.rnn.context == ContextUse::initial) return state;
+    const Tensor parts[] = {state, constant(run, record_.at("context").view()),
+                            constant(run, record_.at("decoder.embed").view())};
+    return concatenate_columns(run, parts);
+  }
+
+  Tensor final_norm(Run& run, const Tensor& x) const {
+    const std::string name = stack_names(config_, "decoder").final_norm;
+    const Weight& gain = weights_.weight(name + ".weight");
+    const Weight* bias = weights_.has(name + ".bias") ? &weights_.weight(name + ".bias") : nullptr;
+    if (config_.norm == NormKind::rms) return rms_norm(run, x, gain, config_.norm_eps);
+    if (config_.norm == NormKind::layer) return layer_norm(run, x, gain, bias, config_.norm_eps);
+    return batch_norm(run, x, gain, *bias, {&weights_.weight(name + ".running_mean"), &weights_.weight(name + ".running_var")},
+                      config_.norm_eps);
+  }
+
+  Model& model_;
+  const Config& config_;
+  const RunRecord& record_;
+  WeightTable weights_;
+};
+
+LensCell read_cell(const real* logits, int64_t count, int64_t top, int32_t watched) {
+  const auto most = static_cast<double>(*std::max_element(logits, logits + count));
+  double sum = 0, weighted = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double x = static_cast<double>(logits[i]) - most;
+    sum += std::exp(x);
+    weighted += x * std::exp(x);
+  }
+  LensCell cell{.watched = watched, .entropy = (std::log(sum) - weighted / sum) / std::log(2.0)};
+  const auto probability = [&](int64_t i) { return std::exp(static_cast<double>(logits[i]) - most) / sum; };
+  std::vector<int32_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  const auto kept = static_cast<ptrdiff_t>(std::min(top, count));
+  std::partial_sort(order.begin(), order.begin() + kept, order.end(),
+                    [&](int32_t a, int32_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
+  for (ptrdiff_t i = 0; i < kept; ++i) cell.top.push_back({order[i], probability(order[i])});
+  if (watched >= 0) {
+    cell.rank = 1 + std::count_if(logits, logits + count, [&](real x) { return x > logits[watched]; });
+    cell.probability = probability(watched);
+    cell.logit = static_cast<double>(logits[watched]);
+  }
+  return cell;
+}
+
+std::vector<std::string> lens_taps(const Config& config) {
+  std::vector<std::string> taps = lens_layers(config);
+  if (config.family == Family::rnn_seq2seq) taps.insert(taps.end(), {"context", "decoder.embed"});
+  return taps;
+}
+
+}  // namespace
+
+std::vector<std::string> lens_layers(const Config& config) {
+  std::vector<std::string> layers;
+  if (config.family == Family::rnn_seq2seq) {
+    for (int64_t i = 0; i < config.rnn.layers; ++i) layers.push_back(fmt::format("decoder.{}.h", i));
+    return layers;
+  }
+  const std::string scope = stack_scope(config);
+  layers.push_back(scope + ".0.resid_pre");
+  for (int64_t i = 0; i < stack_config(config).layers; ++i) layers.push_back(fmt::format("{}.{}.resid_post", scope, i));
+  return layers;
+}
+
+Tensor lens_logits(Model& model, const Example& example, const std::string& layer) {
+  const RunRecord record = record_run(model, example, lens_taps(model.config()));
+  return Unembedding(model, record).logits(layer);
+}
+
+LensTable logit_lens(Model& model, const Example& example, const LensOptions& options) {
+  const RunRecord record = record_run(model, example, lens_taps(model.config()));
+  const Unembedding unembedding(model, record);
+  LensTable table{.layers = lens_layers(model.config()), .positions = example.positions()};
+  for (const std::string& layer : table.layers) {
+    const Tensor logits = unembedding.logits(layer);
+    check(options.watched < logits.cols(), "[look] there is no token {}: the model chooses among {}", options.watched,
+          logits.cols());
+    for (int64_t i = 0; i < table.positions; ++i)
+      table.cells.push_back(read_cell(logits.values().row(i), logits.cols(), options.top,
+                                      options.watched >= 0 ? options.watched : example.next[i]));
+  }
+  return table;
+}
+
+}  // namespace limpid

@@ -1,0 +1,132 @@
+#include "inspect/session.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "inference/decoder_state.h"
+#include "inference/generate.h"
+
+namespace limpid {
+namespace {
+
+bool has_two_sides(const Config& config) {
+  return config.family == Family::seq2seq || config.family == Family::rnn_seq2seq;
+}
+
+std::vector<std::string> pieces(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+  std::vector<std::string> texts;
+  for (int32_t id : ids) texts.push_back(id < tokenizer.size() ? tokenizer.piece(id) : "#" + std::to_string(id));
+  return texts;
+}
+
+void check_length(const Config& config, size_t tokens) {
+  const int64_t most = most_positions(config);
+  check(static_cast<int64_t>(tokens) <= most, "[look] the text has {} tokens, the model reads {}: give a shorter one",
+        tokens, most);
+}
+
+std::vector<int32_t> with_end(const Tokenizer& tokenizer, const std::string& text) {
+  std::vector<int32_t> ids = tokenizer.encode(text);
+  if (tokenizer.special().end >= 0) ids.push_back(tokenizer.special().end);
+  return ids;
+}
+
+}  // namespace
+
+bool Session::two_sided() const { return has_two_sides(config()); }
+
+Example Session::example(const Text& text) const {
+  const Tokenizers& tokenizers = loaded.tokenizers;
+  if (!two_sided()) {
+    check(text.target.empty(), "[look] this model reads one text: leave the second one out");
+    std::vector<int32_t> ids = tokenizers.before;
+    const std::vector<int32_t> words = reader().encode(text.text);
+    ids.insert(ids.end(), words.begin(), words.end());
+    if (config().family == Family::encoder) ids.insert(ids.end(), tokenizers.after.begin(), tokenizers.after.end());
+    Example example = example_of(config(), {}, ids);
+    example.input = pieces(reader(), ids);
+    return example;
+  }
+  const std::vector<int32_t> source = with_end(reader(), text.text);
+  check_length(config(), source.size());
+  std::vector<int32_t> target;
+  if (text.target.empty()) {
+    target = translate(model(), std::span(&source, 1), {.beam = 1}).at(0).at(0).ids;
+    if (writer().special().end >= 0) target.push_back(writer().special().end);
+  } else {
+    target = with_end(writer(), text.target);
+  }
+  Example example = example_of(config(), source, target);
+  example.source = pieces(reader(), source);
+  example.input = pieces(writer(), example.batch.input.ids);
+  return example;
+}
+
+int32_t Session::token(const Tokenizer& tokenizer, const std::string& word) const {
+  if (word.size() > 1 && word[0] == '#') {
+    int32_t id = -1;
+    const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), id);
+    if (error == std::errc() && end == word.data() + word.size()) {
+      check(id >= 0 && id < config().vocab, "[look] there is no token {}: the vocabulary has {}", word, config().vocab);
+      return id;
+    }
+  }
+  for (int32_t id = 0; id < tokenizer.size(); ++id)
+    if (tokenizer.piece(id) == word) return id;
+  const std::vector<int32_t> ids = tokenizer.encode(word);
+  check(!ids.empty(), "[look] \"{}\" is no token: name a word, a piece of one, or #ID", word);
+  return ids[0];
+}
+
+std::string Session::piece(int32_t id) const {
+  if (!config().labels.empty()) return config().labels.at(static_cast<size_t>(id));
+  return id < writer().size() ? writer().piece(id) : "#" + std::to_string(id);
+}
+
+Session open_session(const std::filesystem::path& folder) { return {load_model(folder)}; }
+
+Example example_of(const Config& config, std::vector<int32_t> source, std::vector<int32_t> ids) {
+  check(!ids.empty(), "[look] the text is empty: give at least one word");
+  check_length(config, ids.size());
+  Example example;
+  if (has_two_sides(config)) {
+    check(config.decoder_start_token.has_value(),
+          "[look] config.json has no decoder_start_token_id: it says how a decoder begins");
+    example.batch = Batch::pairs({source}, {ids}, static_cast<int32_t>(*config.decoder_start_token));
+    example.next = ids;
+    return example;
+  }
+  example.batch.input = Tokens::of({ids});
+  example.batch.labels.assign(ids.size(), 0);
+  example.next.assign(ids.size(), -1);
+  if (config.family == Family::language_model) std::copy(ids.begin() + 1, ids.end(), example.next.begin());
+  if (config.family == Family::encoder && config.labels.empty()) example.next = ids;  // what stands there
+  if (!config.labels.empty()) std::fill(example.batch.labels.begin() + 1, example.batch.labels.end(), -1);
+  return example;
+}
+
+Tensor forward_logits(const Model& model, const Example& example, Probe* probe) {
+  Run run({.probe = probe});
+  return model.logits(run, example.batch);
+}
+
+int64_t position_of(const Example& example, int64_t position) {
+  const int64_t count = example.positions(), from_start = position < 0 ? count + position : position;
+  check(from_start >= 0 && from_start < count, "[look] there is no position {}: the text has {} tokens, 0 … {}",
+        position, count, count - 1);
+  return from_start;
+}
+
+std::string stack_scope(const Config& config, const std::string& side) {
+  check(side.empty() || side == "encoder" || side == "decoder",
+        "[look] there is no side \"{}\": it is encoder or decoder", side);
+  if (!has_two_sides(config)) return "blocks";
+  return side.empty() ? "decoder" : side;
+}
+
+const StackConfig& stack_config(const Config& config, const std::string& side) {
+  if (!has_two_sides(config)) return config.stack();
+  return side == "encoder" ? config.encoder : config.decoder;
+}
+
+}  // namespace limpid

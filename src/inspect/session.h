@@ -1,0 +1,58 @@
+#pragma once
+// Session: a model with its tokenizers, and texts made ready for it. What looks inside runs on an Example: one text
+// (encoder-decoder models: one pair) whose every position is scored.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "inference/loaded_model.h"
+
+namespace limpid {
+
+struct Example {
+  Batch batch;                                // of one sequence
+  std::vector<std::string> source;            // the tokens as people read them; encoder-decoder models only
+  std::vector<std::string> input;             // the tokens that the model reads (of a decoder: shifted by one)
+  std::vector<int32_t> next;                  // the token after each position; -1: not known
+
+  int64_t positions() const { return batch.input.sequences.tokens(); }
+};
+
+struct Text {
+  std::string text;    // what the model reads
+  std::string target;  // encoder-decoder models: what it is taken to write; empty: what it would write itself
+};
+
+struct Session {
+  LoadedModel loaded;
+
+  Model& model() const { return *loaded.model; }
+  const Config& config() const { return loaded.config(); }
+  bool two_sided() const;                             // reads one text and writes another
+  const Tokenizer& reader() const { return *loaded.tokenizers.source; }
+  const Tokenizer& writer() const { return *loaded.tokenizers.target; }
+
+  Example example(const Text& text) const;
+  // The token that a word is; its first one where it is several. "#17" is the token of that id.
+  int32_t token(const Tokenizer& tokenizer, const std::string& word) const;
+  std::string piece(int32_t id) const;                // of the side that writes; of a classifier: the label
+};
+
+Session open_session(const std::filesystem::path& folder);
+
+// The same from ids. A sequence of one is allowed for language models: every position's answer is looked at, also the
+// last one's.
+Example example_of(const Config& config, std::vector<int32_t> source, std::vector<int32_t> ids);
+
+// One forward pass without a tape; the probe may be null. The logits, (positions, vocabulary).
+Tensor forward_logits(const Model& model, const Example& example, Probe* probe);
+
+// A position counted from the start, or from the end where negative.
+int64_t position_of(const Example& example, int64_t position);
+
+// The name of a block's taps: "blocks.3", "decoder.3". side: "" (the stack that writes), "encoder" or "decoder".
+std::string stack_scope(const Config& config, const std::string& side = "");
+const StackConfig& stack_config(const Config& config, const std::string& side = "");
+
+}  // namespace limpid

@@ -1,0 +1,129 @@
+#include "inspect/weights.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+
+namespace limpid {
+namespace {
+
+std::vector<double> doubles(const std::vector<real>& numbers) { return {numbers.begin(), numbers.end()}; }
+
+double mean_of(const std::vector<double>& x) {
+  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+}
+
+}  // namespace
+
+double dot(const double* a, const double* b, int64_t count) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+std::vector<double> NormWeights::apply(const std::vector<double>& x, double scale) const {
+  std::vector<double> y(x.size());
+  const double middle = kind == NormKind::layer ? mean_of(x) : 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double z = kind == NormKind::batch ? (x[i] - mean[i]) / deviation[i] : (x[i] - middle) / scale;
+    y[i] = gain[i] * z + bias[i];
+  }
+  return y;
+}
+
+std::vector<double> NormWeights::backward(const std::vector<double>& w, double scale) const {
+  std::vector<double> v(w.size());
+  for (size_t i = 0; i < w.size(); ++i) v[i] = w[i] * gain[i] / (kind == NormKind::batch ? deviation[i] : scale);
+  if (kind != NormKind::layer) return v;
+  const double middle = mean_of(v);  // the mean is taken away: its transpose is itself
+  for (double& x : v) x -= middle;
+  return v;
+}
+
+double NormWeights::constant(const std::vector<double>& w) const {
+  double sum = 0;
+  for (size_t i = 0; i < w.size(); ++i)
+    sum += w[i] * (bias[i] - (kind == NormKind::batch ? gain[i] * mean[i] / deviation[i] : 0));
+  return sum;
+}
+
+double NormWeights::scale_of(const std::vector<double>& x, double eps) const {
+  const double middle = kind == NormKind::layer ? mean_of(x) : 0;
+  double sum = 0;
+  for (double value : x) sum += (value - middle) * (value - middle);
+  return std::sqrt(sum / static_cast<double>(x.size()) + eps);
+}
+
+WeightTable::WeightTable(Model& model) {
+  model.visit_parameters([&](Weight& weight) { weights_.emplace(weight.name, weight); });
+}
+
+const Weight& WeightTable::weight(const std::string& name) const {
+  const auto found = weights_.find(name);
+  check(found != weights_.end(), "[look] the model has no weight {}: limpid params shows what it has", name);
+  return found->second;
+}
+
+std::vector<real> numbers_of(const Weight& weight) {
+  check(weight.data != nullptr, "[look] {} has no numbers yet: load the model first", weight.name);
+  std::vector<real> numbers(weight.size());
+  to_real(weight.type, weight.data, weight.size(), numbers.data());
+  return numbers;
+}
+
+std::vector<real> WeightTable::numbers(const std::string& name) const { return numbers_of(weight(name)); }
+
+std::vector<double> row_of(const Weight& weight, int64_t row) {
+  const int64_t cols = weight.size() / weight.shape[0];
+  check(row >= 0 && row < weight.shape[0], "[look] {} has {} rows, no row {}", weight.name, weight.shape[0], row);
+  std::vector<real> numbers(cols);
+  to_real(weight.type, static_cast<const std::byte*>(weight.data) + bytes_of(weight.type, row * cols), cols,
+          numbers.data());
+  return doubles(numbers);
+}
+
+Projection WeightTable::projection(const std::string& name, WeightLayout layout) const {
+  const Weight& matrix = weight(name + ".weight");
+  const bool turned = layout == WeightLayout::in_out;
+  Projection result{.outputs = matrix.shape[turned ? 1 : 0], .inputs = matrix.shape[turned ? 0 : 1]};
+  result.weight = numbers_of(matrix);
+  if (turned) {
+    const std::vector<real> stored = result.weight;
+    for (int64_t i = 0; i < result.inputs; ++i)
+      for (int64_t o = 0; o < result.outputs; ++o)
+        result.weight[o * result.inputs + i] = stored[i * result.outputs + o];
+  }
+  if (has(name + ".bias")) result.bias = numbers(name + ".bias");
+  return result;
+}
+
+NormWeights WeightTable::norm(const std::string& name, NormKind kind, double eps) const {
+  NormWeights norm{.kind = kind, .gain = doubles(numbers(name + ".weight"))};
+  norm.bias.assign(norm.gain.size(), 0);
+  if (has(name + ".bias")) norm.bias = doubles(numbers(name + ".bias"));
+  if (kind == NormKind::batch) {
+    norm.mean = doubles(numbers(name + ".running_mean"));
+    norm.deviation = doubles(numbers(name + ".running_var"));
+    for (double& variance : norm.deviation) variance = std::sqrt(variance + eps);
+  }
+  return norm;
+}
+
+const StackNames& stack_names(const Config& config, const std::string& side) {
+  const ModelNames& names = names_of(config.model_type);
+  const bool encoder = config.family == Family::encoder || (config.family == Family::seq2seq && side == "encoder");
+  return encoder ? names.encoder : names.decoder;
+}
+
+const Weight& embedding_table(const WeightTable& weights, const Config& config, const std::string& side) {
+  const bool encoder = side == "encoder";
+  if (config.family == Family::rnn_seq2seq)
+    return weights.weight(encoder ? "encoder.embed.weight" : "decoder.embed.weight");
+  const ModelNames& names = names_of(config.model_type);
+  if (config.family == Family::seq2seq && !config.share_source_embedding)
+    return weights.weight((encoder ? names.source_embedding : names.target_embedding) + ".weight");
+  return weights.weight(names.embedding + ".weight");
+}
+
+}  // namespace limpid
