@@ -27,8 +27,8 @@ expect 0 '^limpid [0-9.]+ .*(release|debug) build' --version
 expect 0 '^kernels: .*oneDNN' --version
 expect 2 'no verb "verfy"; did you mean verify\?' verfy
 expect 2 'no verb "qqq".*--help' qqq
-for verb in demo verify params bench; do
-  expect 0 'Example: limpid' "$verb" --help
+for verb in demo data plan train evaluate translate verify params bench; do
+  expect 0 'Example: .*limpid' "$verb" --help
   expect 2 "See limpid $verb --help" "$verb" --no-such-option
 done
 expect 2 'required' verify
@@ -60,7 +60,7 @@ grep -q '1 of 2 passed' out || { echo 'FAILED: a broken case hides a good one'; 
 
 # What cannot be written is said, and leaves nothing behind.
 touch occupied
-expect 1 'occupied/model: cannot make this folder' demo --quiet --steps 100000 --out occupied/model
+expect 1 'occupied/model: cannot be used' demo --quiet --steps 100000 --out occupied/model
 
 ((failures == 0)) && echo "all as expected"
 exit $((failures > 0))

@@ -27,6 +27,7 @@ int run_embed(int argc, char** argv);
 int run_score(int argc, char** argv);
 int run_classify(int argc, char** argv);
 int run_tokenize(int argc, char** argv);
+int run_look(int argc, char** argv);
 int run_bench(int argc, char** argv);
 
 // A command's parser with what all commands have: --help with an example that works as printed, --threads.

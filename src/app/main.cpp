@@ -28,6 +28,7 @@ constexpr Command kCommands[] = {
     {"classify", "give every line of text its label", run_classify},
     {"evaluate", "score translations against references: BLEU, chrF, intervals, two systems compared", run_evaluate},
     {"tokenize", "show the tokens of a text and their ids", run_tokenize},
+    {"look", "show every number inside a model: pictures, logit lens, attribution, neurons", run_look},
     {"bench", "measure speed and memory", run_bench},
 };
 

@@ -66,7 +66,7 @@ int run_plan(int argc, char** argv) {
   CommandLine line("plan",
                    "Says what a training run will need before it starts: parameters by part, memory, speed from a short "
                    "measurement, time to finish.",
-                   "limpid plan recipes/copy.toml");
+                   "limpid data copy --out copy && limpid plan copy");
   std::string recipe_name;
   std::vector<std::string> overrides;
   double seconds = 5;

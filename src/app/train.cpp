@@ -22,7 +22,7 @@ std::string command_text(int argc, char** argv) {
 int run_train(int argc, char** argv) {
   CommandLine line("train",
                    "Trains a model on text files by a recipe. Run it again with the same folder and it goes on where it was.",
-                   "limpid train recipes/copy.toml --out my-model stop.steps=200");
+                   "limpid data copy --out copy && limpid train copy --out my-model");
   std::string recipe_name, out;
   std::vector<std::string> overrides;
   bool dump = false, quiet = false;

@@ -10,15 +10,14 @@
 namespace limpid {
 namespace {
 
-constexpr std::array<GgufType, 26> kTypes = {{{0, "F32", 1, 4},        {1, "F16", 1, 2},        {2, "Q4_0", 32, 18},
-                                              {3, "Q4_1", 32, 20},     {6, "Q5_0", 32, 22},     {7, "Q5_1", 32, 24},
-                                              {8, "Q8_0", 32, 34},     {9, "Q8_1", 32, 36},     {10, "Q2_K", 256, 84},
-                                              {11, "Q3_K", 256, 110},  {12, "Q4_K", 256, 144},  {13, "Q5_K", 256, 176},
-                                              {14, "Q6_K", 256, 210},  {15, "Q8_K", 256, 292},  {16, "IQ2_XXS", 256, 66},
-                                              {17, "IQ2_XS", 256, 74}, {18, "IQ3_XXS", 256, 98}, {20, "IQ4_NL", 32, 18},
-                                              {21, "IQ3_S", 256, 110}, {23, "IQ4_XS", 256, 136}, {24, "I8", 1, 1},
-                                              {25, "I16", 1, 2},       {26, "I32", 1, 4},       {27, "I64", 1, 8},
-                                              {28, "F64", 1, 8},       {30, "BF16", 1, 2}}};
+constexpr std::array<GgufType, 26> kTypes = {
+    {{0, "F32", 1, 4},         {1, "F16", 1, 2},       {2, "Q4_0", 32, 18},      {3, "Q4_1", 32, 20},
+     {6, "Q5_0", 32, 22},      {7, "Q5_1", 32, 24},    {8, "Q8_0", 32, 34},      {9, "Q8_1", 32, 36},
+     {10, "Q2_K", 256, 84},    {11, "Q3_K", 256, 110}, {12, "Q4_K", 256, 144},   {13, "Q5_K", 256, 176},
+     {14, "Q6_K", 256, 210},   {15, "Q8_K", 256, 292}, {16, "IQ2_XXS", 256, 66}, {17, "IQ2_XS", 256, 74},
+     {18, "IQ3_XXS", 256, 98}, {20, "IQ4_NL", 32, 18}, {21, "IQ3_S", 256, 110},  {23, "IQ4_XS", 256, 136},
+     {24, "I8", 1, 1},         {25, "I16", 1, 2},      {26, "I32", 1, 4},        {27, "I64", 1, 8},
+     {28, "F64", 1, 8},        {30, "BF16", 1, 2}}};
 
 enum ValueType : uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, text, array, u64, i64, f64 };
 
@@ -146,7 +145,8 @@ Placed parse_tensor(Cursor& cursor) {
   for (uint32_t i = 0; i < dimensions; ++i) {
     const auto size = cursor.number<uint64_t>();
     const bool fits = size >= 1 && size <= INT64_MAX / 16 &&
-                      !__builtin_mul_overflow(product, static_cast<int64_t>(size), &product) && product <= INT64_MAX / 16;
+                      !__builtin_mul_overflow(product, static_cast<int64_t>(size), &product) &&
+                      product <= INT64_MAX / 16;
     check(fits, "{}: tensor {} has a dimension of {}: too large for any memory; damaged?", cursor.where(),
           in_quotes(tensor.name), size);
     tensor.shape.insert(tensor.shape.begin(), static_cast<int64_t>(size));
@@ -201,7 +201,8 @@ const GgufType* gguf_type(uint32_t id) {
 }
 
 const GgufType* gguf_type(std::string_view name) {
-  const auto found = std::find_if(kTypes.begin(), kTypes.end(), [&](const GgufType& type) { return type.name == name; });
+  const auto found =
+      std::find_if(kTypes.begin(), kTypes.end(), [&](const GgufType& type) { return type.name == name; });
   return found == kTypes.end() ? nullptr : &*found;
 }
 

@@ -39,7 +39,7 @@ struct GgufType {
   std::string_view name;
   int64_t numbers = 1, bytes = 0;
 };
-const GgufType* gguf_type(uint32_t id);             // nullptr: not known
+const GgufType* gguf_type(uint32_t id);            // nullptr: not known
 const GgufType* gguf_type(std::string_view name);  // "F16", "Q8_0"
 
 struct GgufTensor {

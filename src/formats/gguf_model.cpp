@@ -96,8 +96,9 @@ int64_t vocabulary_size(const GgufFile& file) {
 }
 
 void add_special(const GgufFile& file, ordered_json& json) {
-  for (const auto& [ours, theirs] :
-       {std::pair{"bos_token_id", "bos_token_id"}, {"eos_token_id", "eos_token_id"}, {"pad_token_id", "padding_token_id"}})
+  for (const auto& [ours, theirs] : {std::pair{"bos_token_id", "bos_token_id"},
+                                     {"eos_token_id", "eos_token_id"},
+                                     {"pad_token_id", "padding_token_id"}})
     if (const auto id = file.whole(std::string("tokenizer.ggml.") + theirs)) json[ours] = *id;
 }
 
@@ -185,8 +186,7 @@ void attach_gguf(const GgufFile& file, Model& model, WeightHolder& holder) {
     check(tensor != nullptr, "{}: has no tensor {}: is it a whole model of its family?", file.where(), in_quotes(name));
     check(tensor->shape == weight.shape, "{}: tensor {} has shape [{}], its keys ask for [{}]: damaged?", file.where(),
           in_quotes(name), fmt::join(tensor->shape, ", "), fmt::join(weight.shape, ", "));
-    if (llama && is_turned(weight.name))
-      return attach_turned(*tensor, config.head_size, weight, holder, file.where());
+    if (llama && is_turned(weight.name)) return attach_turned(*tensor, config.head_size, weight, holder, file.where());
     const auto type = number_type_named(tensor->type ? tensor->type->name : "");
     if (type) return holder.point(weight, *type, tensor->bytes.data());
     read_gguf_reals(*tensor, holder.make_reals(weight), file.where());

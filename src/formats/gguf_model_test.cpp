@@ -49,18 +49,29 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
 
 // The format's names, written out again.
 std::string their_name(std::string name) {
-  for (const auto& [ours, theirs] : std::vector<std::pair<std::string, std::string>>{
-           {"model.embed_tokens", "token_embd"}, {"model.layers.", "blk."},
-           {"input_layernorm", "attn_norm"},     {"self_attn.q_proj", "attn_q"},
-           {"self_attn.k_proj", "attn_k"},       {"self_attn.v_proj", "attn_v"},
-           {"self_attn.o_proj", "attn_output"},  {"post_attention_layernorm", "ffn_norm"},
-           {"mlp.gate_proj", "ffn_gate"},        {"mlp.up_proj", "ffn_up"},
-           {"mlp.down_proj", "ffn_down"},        {"model.norm", "output_norm"},
-           {"lm_head", "output"},                {"wte", "token_embd"},
-           {"wpe", "position_embd"},             {"ln_1", "attn_norm"},
-           {"attn.c_attn", "attn_qkv"},          {"attn.c_proj", "attn_output"},
-           {"ln_2", "ffn_norm"},                 {"mlp.c_fc", "ffn_up"},
-           {"mlp.c_proj", "ffn_down"},           {"ln_f", "output_norm"}})
+  for (const auto& [ours, theirs] :
+       std::vector<std::pair<std::string, std::string>>{{"model.embed_tokens", "token_embd"},
+                                                        {"model.layers.", "blk."},
+                                                        {"input_layernorm", "attn_norm"},
+                                                        {"self_attn.q_proj", "attn_q"},
+                                                        {"self_attn.k_proj", "attn_k"},
+                                                        {"self_attn.v_proj", "attn_v"},
+                                                        {"self_attn.o_proj", "attn_output"},
+                                                        {"post_attention_layernorm", "ffn_norm"},
+                                                        {"mlp.gate_proj", "ffn_gate"},
+                                                        {"mlp.up_proj", "ffn_up"},
+                                                        {"mlp.down_proj", "ffn_down"},
+                                                        {"model.norm", "output_norm"},
+                                                        {"lm_head", "output"},
+                                                        {"wte", "token_embd"},
+                                                        {"wpe", "position_embd"},
+                                                        {"ln_1", "attn_norm"},
+                                                        {"attn.c_attn", "attn_qkv"},
+                                                        {"attn.c_proj", "attn_output"},
+                                                        {"ln_2", "ffn_norm"},
+                                                        {"mlp.c_fc", "ffn_up"},
+                                                        {"mlp.c_proj", "ffn_down"},
+                                                        {"ln_f", "output_norm"}})
     name = replaced(std::move(name), ours, theirs);
   return name.starts_with("h.") ? "blk." + name.substr(2) : name;
 }
@@ -101,8 +112,9 @@ class GgufModels : public testing::Test {
     size("feed_forward_length", config.decoder.ffn);
     size("attention.head_count", config.decoder.heads);
     if (family == "llama") size("attention.head_count_kv", config.decoder.kv_heads);
-    builder.decimal(family + (family == "llama" ? ".attention.layer_norm_rms_epsilon" : ".attention.layer_norm_epsilon"),
-                    static_cast<float>(config.norm_eps));
+    builder.decimal(
+        family + (family == "llama" ? ".attention.layer_norm_rms_epsilon" : ".attention.layer_norm_epsilon"),
+        static_cast<float>(config.norm_eps));
     return builder;
   }
   // The largest difference between the model's scores and those of its file.
@@ -224,12 +236,12 @@ class Llama2cFiles : public GgufModels {
       }
     };
     const std::vector<std::string> order =
-        version == 0 ? std::vector<std::string>{"embed_tokens", "input_layernorm", "q_proj", "k_proj", "v_proj",
-                                                "o_proj", "post_attention", "gate_proj", "down_proj", "up_proj",
-                                                "model.norm"}
+        version == 0 ? std::vector<std::string>{"embed_tokens", "input_layernorm", "q_proj",         "k_proj",
+                                                "v_proj",       "o_proj",          "post_attention", "gate_proj",
+                                                "down_proj",    "up_proj",         "model.norm"}
                      : std::vector<std::string>{"input_layernorm", "post_attention", "model.norm", "embed_tokens",
-                                                "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "down_proj",
-                                                "up_proj"};
+                                                "q_proj",          "k_proj",         "v_proj",     "o_proj",
+                                                "gate_proj",       "down_proj",      "up_proj"};
     for (const std::string& part : order) add(part);
     if (version == 0) file.append(static_cast<size_t>(config.max_positions * config.head_size * 4), '\0');
     if (!config.tie_output) add("lm_head");
@@ -281,8 +293,8 @@ TEST_F(Llama2cFiles, WrongFilesAreErrors) {
 TEST_F(Llama2cFiles, TokensAreRead) {
   std::string file;
   append_raw(file, int32_t{6});
-  const std::vector<std::pair<std::string, float>> tokens = {
-      {"<unk>", 0}, {"\n<s>\n", 0}, {"\n</s>", 0}, {" ", -4}, {"a", -5}, {"b", -6}, {"ab", -1}, {" ab", -2}};
+  const std::vector<std::pair<std::string, float>> tokens = {{"<unk>", 0}, {"\n<s>\n", 0}, {"\n</s>", 0}, {" ", -4},
+                                                             {"a", -5},    {"b", -6},      {"ab", -1},    {" ab", -2}};
   for (const auto& [text, score] : tokens) {
     append_raw(file, score);
     append_raw(file, static_cast<int32_t>(text.size()));

@@ -85,7 +85,8 @@ std::shared_ptr<const Tokenizer> sentencepiece(const GgufFile& file, bool bpe) {
   const int32_t unknown = special_ids(file, tokens.size()).unknown;
   if (unknown >= 0) tokens[static_cast<size_t>(unknown)].type = Type::unknown;
   for (const Token& token : tokens) model.pieces.push_back({token.text, token.score, token.type});
-  return std::make_shared<SentencePieceTokenizer>(sentencepiece_bytes(model), file.where(), vocabulary_of(file, tokens));
+  return std::make_shared<SentencePieceTokenizer>(sentencepiece_bytes(model), file.where(),
+                                                  vocabulary_of(file, tokens));
 }
 
 std::shared_ptr<const Tokenizer> byte_level(const GgufFile& file) {
@@ -108,8 +109,8 @@ std::shared_ptr<const Tokenizer> byte_level(const GgufFile& file) {
   return std::make_shared<BpeTokenizer>(std::move(parts), file.where());
 }
 
-// The format writes the beginnings of words with "▁" and drops the "##" of what goes on. The case of letters it does not
-// say: a vocabulary without capitals wants none.
+// The format writes the beginnings of words with "▁" and drops the "##" of what goes on. The case of letters it does
+// not say: a vocabulary without capitals wants none.
 std::shared_ptr<const Tokenizer> word_piece(const GgufFile& file) {
   constexpr std::string_view mark = "\u2581";
   std::vector<Token> tokens = read_tokens(file);
@@ -121,7 +122,8 @@ std::shared_ptr<const Tokenizer> word_piece(const GgufFile& file) {
       token.text.erase(0, mark.size());
     else
       token.text.insert(0, "##");
-    capitals = capitals || std::any_of(token.text.begin(), token.text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+    capitals =
+        capitals || std::any_of(token.text.begin(), token.text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
   }
   return std::make_shared<WordPieceTokenizer>(bert_parts(vocabulary_of(file, tokens), !capitals), file.where());
 }

@@ -32,7 +32,8 @@ void Llama2cFile::read_header() {
   constexpr int32_t magic = 0x616b3432;  // "ak42"
   const bool headed = number(0) == magic;
   version_ = headed ? number(4) : 0;
-  if (headed && version_ != 1 && version_ != 2) wrong(fmt::format("is of version {}; Limpid reads 0, 1 and 2", version_));
+  if (headed && version_ != 1 && version_ != 2)
+    wrong(fmt::format("is of version {}; Limpid reads 0, 1 and 2", version_));
   const size_t sizes = headed ? 8 : 0;
   width_ = number(sizes);
   ffn_ = number(sizes + 4);
@@ -158,7 +159,8 @@ void Llama2cFile::attach(Model& model, WeightHolder& holder) const {
   const int64_t head = width_ / heads_;
   model.visit_parameters([&](Weight& weight) {
     const Part& one = part(weight);
-    const bool turned = weight.name.find("q_proj") != std::string::npos || weight.name.find("k_proj") != std::string::npos;
+    const bool turned =
+        weight.name.find("q_proj") != std::string::npos || weight.name.find("k_proj") != std::string::npos;
     if (!one.grouped && !turned) return holder.point(weight, NumberType::f32, one.bytes);
     real* ours = holder.make_reals(weight);
     if (!turned) return read_part(one, ours);

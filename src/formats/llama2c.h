@@ -1,11 +1,13 @@
 #pragma once
 // llama2.c's files: Llama models for teaching, as one file of numbers and one of tokens.
 //
-//   version 0: seven int32: width, feed-forward width, layers, heads, key heads, vocabulary (negative: the output is not
+//   version 0: seven int32: width, feed-forward width, layers, heads, key heads, vocabulary (negative: the output is
+//   not
 //              the embedding), positions; then float32 numbers, kind by kind: embedding, norms, query of all layers, …
-//   versions 1 and 2: 256 bytes: "ak42" (as a number), the version, the seven int32, whether the output is the embedding
-//              (a byte), in version 2 numbers a group (int32); then norms, embedding, matrices: float32, or of version 2
-//              int8 with a float32 factor for each group, a matrix's integers before its factors
+//   versions 1 and 2: 256 bytes: "ak42" (as a number), the version, the seven int32, whether the output is the
+//   embedding
+//              (a byte), in version 2 numbers a group (int32); then norms, embedding, matrices: float32, or of version
+//              2 int8 with a float32 factor for each group, a matrix's integers before its factors
 //   tokens:    the longest token's bytes (int32); each token's score (float32), length (int32) and bytes
 
 #include <filesystem>

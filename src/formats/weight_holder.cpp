@@ -6,7 +6,8 @@ namespace limpid {
 
 void WeightHolder::point(Weight& weight, NumberType type, const std::byte* numbers) {
   const bool aligned = reinterpret_cast<uintptr_t>(numbers) % static_cast<uintptr_t>(bytes_of(type)) == 0;
-  if (!aligned || (type != kRealType && !weight.is_matrix())) return to_real(type, numbers, weight.size(), make_reals(weight));
+  if (!aligned || (type != kRealType && !weight.is_matrix()))
+    return to_real(type, numbers, weight.size(), make_reals(weight));
   weight.offset = weight.index = -1;  // not trained
   weight.type = type;
   weight.data = numbers;

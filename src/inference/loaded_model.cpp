@@ -43,6 +43,7 @@ LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
   LoadedModel loaded;
   loaded.model = make_model(load_config(folder.string()));
   loaded.weights = std::make_shared<MappedWeights>(folder, *loaded.model);
+  loaded.generation = read_generation_config(folder, loaded.config().vocab);
   if (options.need_tokenizers || has_tokenizers(folder)) loaded.tokenizers = load_tokenizers(folder);
   return loaded;
 }

@@ -1,10 +1,12 @@
 #pragma once
-// LoadedModel: a model, ready to use: its config, the weights (mapped, not copied where that can be) and the tokenizers.
+// LoadedModel: a model, ready to use: its config, the weights (mapped, not copied where that can be) and the
+// tokenizers.
 
 #include <filesystem>
 #include <memory>
 
 #include "formats/model_folder.h"
+#include "inference/generation_config.h"
 #include "models/model.h"
 #include "text/tokenizer.h"
 
@@ -13,6 +15,7 @@ namespace limpid {
 struct LoadedModel {
   std::unique_ptr<Model> model;
   std::shared_ptr<const void> weights;  // what the model's weights point into
+  GenerationConfig generation;          // how the files want the model to write
   Tokenizers tokenizers;                // none where the files have none and that was allowed
 
   const Config& config() const { return model->config(); }  // config().notes: what was ignored, for people to read
@@ -22,8 +25,8 @@ struct LoadOptions {
   bool need_tokenizers = true;  // false: a model without them is opened too
 };
 
-// Opens a folder of ours or of Hugging Face, a GGUF file of the Llama or GPT-2 family, or a model of llama2.c (.bin) with
-// its tokens beside it. Throws where a file is missing or the parts do not fit each other, saying which.
+// Opens a folder of ours or of Hugging Face, a GGUF file of the Llama or GPT-2 family, or a model of llama2.c (.bin)
+// with its tokens beside it. Throws where a file is missing or the parts do not fit each other, saying which.
 LoadedModel load_model(const std::filesystem::path& path, const LoadOptions& options = {});
 
 // The tokenizers alone: of all that load_model opens, and of a file that holds just a vocabulary: tokenizer.json,

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/temporary_folder.h"
+#include "formats/small_gguf.h"
 #include "inference/generate.h"
 #include "models/small_models.h"
 #include "text/tokenizer_training.h"
@@ -90,6 +92,34 @@ TEST_F(LoadedModels, PartsThatDoNotFitAreRefused) {
   other["eos_token_id"] = tokenizers_.target->special().end + 1;
   write(other);
   expect_error("eos_token_id");
+}
+
+TEST_F(LoadedModels, AModelWithoutTokenizersOpensWhereThatIsAllowed) {
+  for (const auto& file : fs::directory_iterator(folder()))
+    if (file.path().filename().string().starts_with("tokenizer")) fs::remove(file.path());
+  const LoadedModel loaded = load_model(folder(), {.need_tokenizers = false});
+  EXPECT_EQ(loaded.tokenizers.source, nullptr);
+  EXPECT_EQ(loaded.config().model_type, "pegasus");
+}
+
+TEST_F(LoadedModels, FilesAreToldByWhatTheyHold) {
+  const auto error_of = [&](const std::string& name, const std::string& bytes) -> std::string {
+    write_text(temporary_ / name, bytes);
+    try {
+      load_model(temporary_ / name);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_NE(error_of("notes.txt", "hello").find("is no model"), std::string::npos);
+  EXPECT_NE(error_of("model.bin", "hello").find("[llama2.c]"), std::string::npos);
+  GgufBuilder vocabulary;
+  vocabulary.text("general.architecture", "gpt2");
+  vocabulary.whole("gpt2.embedding_length", 4);
+  EXPECT_NE(error_of("any.name", vocabulary.bytes()).find("a vocabulary, no model"), std::string::npos);
+  EXPECT_EQ(open_tokenizers(folder()).source->size(), tokenizers_.source->size());
+  EXPECT_EQ(open_tokenizers(folder() / "tokenizer.json").source->size(), tokenizers_.source->size());
 }
 
 }  // namespace

@@ -7,8 +7,8 @@ namespace limpid {
 void AddedTokens::add(std::string text, int32_t id) {
   if (text.empty()) return;
   auto& tokens = by_first_byte_[static_cast<uint8_t>(text[0])];
-  const auto place = std::find_if(tokens.begin(), tokens.end(),
-                                  [&](const Token& token) { return token.text.size() < text.size(); });
+  const auto place =
+      std::find_if(tokens.begin(), tokens.end(), [&](const Token& token) { return token.text.size() < text.size(); });
   tokens.insert(place, {std::move(text), id});
   empty_ = false;
 }

@@ -48,7 +48,7 @@ class BpeTokenizer final : public StorableTokenizer {
   nlohmann::ordered_json decoder_;
   PairMerges merges_;
   AddedTokens added_;
-  std::vector<bool> is_added_;            // by id
+  std::vector<bool> is_added_;           // by id
   std::array<int32_t, 256> byte_ids_{};  // of the characters or tokens that stand for bytes; -1: there is none
   bool byte_fallback_, fuse_unknown_, whole_words_;
   bool strip_space_ = false;  // decoding takes the space before a text away

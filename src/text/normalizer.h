@@ -1,6 +1,6 @@
 #pragma once
-// Normalizer: what is done to a text's characters before it is cut and looked up. Made from the object "normalizer" of a
-// tokenizer.json.
+// Normalizer: what is done to a text's characters before it is cut and looked up. Made from the object "normalizer" of
+// a tokenizer.json.
 
 #include <functional>
 #include <nlohmann/json.hpp>

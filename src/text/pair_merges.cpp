@@ -11,9 +11,7 @@ struct Candidate {
   int32_t rank;
   int32_t left;  // place
 
-  bool operator>(const Candidate& other) const {
-    return rank != other.rank ? rank > other.rank : left > other.left;
-  }
+  bool operator>(const Candidate& other) const { return rank != other.rank ? rank > other.rank : left > other.left; }
 };
 
 }  // namespace

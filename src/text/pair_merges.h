@@ -27,8 +27,8 @@ class PairMerges {
   };
   struct Hash {
     size_t operator()(const Pair& pair) const {
-      const uint64_t key = static_cast<uint64_t>(static_cast<uint32_t>(pair.first)) << 32 |
-                           static_cast<uint32_t>(pair.second);
+      const uint64_t key =
+          static_cast<uint64_t>(static_cast<uint32_t>(pair.first)) << 32 | static_cast<uint32_t>(pair.second);
       return static_cast<size_t>((key ^ key >> 29) * 0x9E3779B97F4A7C15u >> 7);
     }
   };

@@ -29,8 +29,7 @@ std::vector<Stretch> stretches_of(const Regex& regex, std::string_view part, boo
 
 }  // namespace
 
-const char* const kGpt2Pattern =
-    "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+const char* const kGpt2Pattern = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
 PreTokenizer::PreTokenizer(const ordered_json& json, const std::string& where) : json_(json) {
   if (!json.is_null()) read(json, where);
@@ -56,7 +55,8 @@ void PreTokenizer::read_split(const ordered_json& step, const std::string& where
 void PreTokenizer::read_metaspace(const ordered_json& step, const std::string& where) {
   space_mark_ = step.value("replacement", "\u2581");
   space_prefix_ = step.value("prepend_scheme", step.value("add_prefix_space", true) ? "always" : "never");
-  if (step.value("split", true)) rules_.push_back({Regex(escaped_pattern(space_mark_), where), Behavior::merged_with_next});
+  if (step.value("split", true))
+    rules_.push_back({Regex(escaped_pattern(space_mark_), where), Behavior::merged_with_next});
 }
 
 void PreTokenizer::read(const ordered_json& step, const std::string& where) {

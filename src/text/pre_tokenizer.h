@@ -1,6 +1,6 @@
 #pragma once
-// PreTokenizer: cuts a text into parts before the model of a tokenizer looks at it; no token crosses a cut. Made from the
-// object "pre_tokenizer" of a tokenizer.json; each step of it cuts the parts that the step before has left.
+// PreTokenizer: cuts a text into parts before the model of a tokenizer looks at it; no token crosses a cut. Made from
+// the object "pre_tokenizer" of a tokenizer.json; each step of it cuts the parts that the step before has left.
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -33,9 +33,8 @@ Regex::Regex(const std::string& pattern, std::string_view where) {
                                    &at, context.get());
   check(code != nullptr, "{}: the regular expression {} is wrong at byte {} ({}): is the file whole?", where, pattern,
         at, message_of(error));
-  code_ = std::shared_ptr<const void>(code, [](const void* held) {
-    pcre2_code_free(static_cast<pcre2_code*>(const_cast<void*>(held)));
-  });
+  code_ = std::shared_ptr<const void>(
+      code, [](const void* held) { pcre2_code_free(static_cast<pcre2_code*>(const_cast<void*>(held))); });
   pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // faster where the machine has it; where not, matching works without
 }
 

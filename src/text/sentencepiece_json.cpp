@@ -107,9 +107,8 @@ ordered_json merges(const SentencePieceProcessor& model) {
 
 // Whether a piece has a space inside: then text must not be cut at spaces.
 bool joins_spaces(const Vocabulary& table) {
-  return std::any_of(table.pieces().begin(), table.pieces().end(), [](const std::string& piece) {
-    return piece.find(kSpace, 1) != std::string::npos;
-  });
+  return std::any_of(table.pieces().begin(), table.pieces().end(),
+                     [](const std::string& piece) { return piece.find(kSpace, 1) != std::string::npos; });
 }
 
 }  // namespace

@@ -8,7 +8,14 @@
 namespace limpid {
 
 struct SentencePiecePiece {
-  enum Type { normal = 1, unknown = 2, control = 3, user_defined = 4, unused = 5, byte = 6 };  // as the format numbers them
+  enum Type {
+    normal = 1,
+    unknown = 2,
+    control = 3,
+    user_defined = 4,
+    unused = 5,
+    byte = 6
+  };  // as the format numbers them
   std::string text;
   float score = 0;
   Type type = normal;

@@ -34,7 +34,8 @@ class Tokenizer {
 // A model's two sides: the text it reads and the text it writes. One object where the model has one.
 struct Tokenizers {
   std::shared_ptr<const Tokenizer> source, target;
-  std::vector<int32_t> before = {}, after = {};  // special ids that the model wants around a text it reads, as its files say
+  std::vector<int32_t> before = {},
+                       after = {};  // special ids that the model wants around a text it reads, as its files say
 };
 
 }  // namespace limpid

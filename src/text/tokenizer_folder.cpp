@@ -87,27 +87,12 @@ Tokenizers load_marian(const fs::path& folder) {
   return {from, same ? from : load(std::move(target), "target.spm"), {}, {table->special().end}};
 }
 
-// Tokens that a tokenizer.json adds to those of the model beside it.
-bool has_more_tokens(const fs::path& path, int64_t size) {
-  try {
-    for (const json& token : read_tokenizer_file(path).value("added_tokens", json::array()))
-      if (token.at("id").get<int64_t>() >= size) return true;
-  } catch (const json::exception& error) {
-    fail("[tokenizer] {}: is not laid out as a tokenizer.json is ({}): is it the right file?", path.string(),
-         error.what());
-  }
-  return false;
-}
-
 // A SentencePiece model, unless tokenizer.json beside it knows tokens that the model does not.
 Tokenizers load_sentencepiece(const fs::path& path) {
   const auto tokenizer = std::make_shared<SentencePieceTokenizer>(read_text(path), "[tokenizer] " + path.string());
   const fs::path fast = path.parent_path() / "tokenizer.json";
   if (path.filename() == "tokenizer.model" && fs::exists(fast)) {
-    if (has_more_tokens(fast, tokenizer->size())) return read_tokenizer_json(fast);
-    Tokenizers result{tokenizer, tokenizer};
-    read_template_json(fast, tokenizer->vocabulary(), result);
-    return result;
+    return read_beside_json(fast, tokenizer);
   }
   Tokenizers result{tokenizer, tokenizer};
   const json config = read_tokenizer_config(path.parent_path());
@@ -140,7 +125,8 @@ Tokenizers load_vocab_and_merges(const fs::path& vocab, const fs::path& merges) 
     parts.merges.emplace_back(line->substr(0, space), line->substr(space + 1));
   }
   const bool prefix = config.value("add_prefix_space", false);
-  parts.pre_tokenizer = PreTokenizer({{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}}, where);
+  parts.pre_tokenizer =
+      PreTokenizer({{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}}, where);
   parts.decoder = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}};
   const auto tokenizer = std::make_shared<BpeTokenizer>(std::move(parts), where);
   return {tokenizer, tokenizer};
@@ -187,7 +173,8 @@ void save_tokenizers(const fs::path& folder, const std::string& model_type, cons
 }
 
 bool has_tokenizers(const fs::path& folder) {
-  for (const char* name : {"source.spm", "tokenizer.model", "tokenizer.json", "vocab.json", "encoder.json", "vocab.txt"})
+  for (const char* name :
+       {"source.spm", "tokenizer.model", "tokenizer.json", "vocab.json", "encoder.json", "vocab.txt"})
     if (fs::exists(folder / name)) return true;
   return false;
 }
@@ -197,12 +184,14 @@ Tokenizers load_tokenizers(const fs::path& folder) {
   if (has("source.spm") || has("target.spm")) return load_marian(folder);
   if (has("tokenizer.model")) return load_sentencepiece(folder / "tokenizer.model");
   if (has("tokenizer.json")) return read_tokenizer_json(folder / "tokenizer.json");
-  if (has("vocab.json") && has("merges.txt")) return load_vocab_and_merges(folder / "vocab.json", folder / "merges.txt");
+  if (has("vocab.json") && has("merges.txt"))
+    return load_vocab_and_merges(folder / "vocab.json", folder / "merges.txt");
   if (has("encoder.json") && has("vocab.bpe"))  // OpenAI's own names
     return load_vocab_and_merges(folder / "encoder.json", folder / "vocab.bpe");
   if (has("vocab.txt")) return load_vocab_txt(folder / "vocab.txt");
   fail(
-      "[tokenizer] {}: has no tokenizer: it needs tokenizer.json, tokenizer.model, vocab.json and merges.txt, vocab.txt, "
+      "[tokenizer] {}: has no tokenizer: it needs tokenizer.json, tokenizer.model, vocab.json and merges.txt, "
+      "vocab.txt, "
       "or source.spm, target.spm and vocab.json",
       folder.string());
 }

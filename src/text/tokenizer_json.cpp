@@ -135,6 +135,24 @@ void read_template(const json& processor, const Vocabulary& vocabulary, Tokenize
   }
 }
 
+Tokenizers with_template(std::shared_ptr<const StorableTokenizer> tokenizer, const json& file,
+                         const std::string& where) {
+  Tokenizers result{tokenizer, tokenizer};
+  read_template(file.value("post_processor", json(nullptr)), tokenizer->vocabulary(), result, where);
+  return result;
+}
+
+Tokenizers read_json_parts(const json& file, const json& config, const std::string& where) {
+  const std::string model = model_type_of(file), pre_tokenizer = type_of(file, "pre_tokenizer");
+  for (const Reader& reader : kReaders) {
+    if (reader.model != model || (!reader.pre_tokenizer.empty() && reader.pre_tokenizer != pre_tokenizer)) continue;
+    const auto tokenizer = reader.read(file, config, where);
+    return with_template(tokenizer, file, where);
+  }
+  fail("{}: holds a tokenizer of the kind {} with the pre-tokenizer {}, which Limpid does not know: use another one",
+       where, model, pre_tokenizer.empty() ? "none" : pre_tokenizer);
+}
+
 }  // namespace
 
 ordered_json vocabulary_json(const Vocabulary& vocabulary) {
@@ -214,30 +232,17 @@ json read_tokenizer_file(const std::filesystem::path& path) {
   }
 }
 
-void read_template_json(const std::filesystem::path& path, const Vocabulary& vocabulary, Tokenizers& result) {
-  const std::string where = "[tokenizer] " + path.string();
-  try {
-    read_template(read_tokenizer_file(path).value("post_processor", json(nullptr)), vocabulary, result, where);
-  } catch (const json::exception& error) {
-    fail("{}: is not laid out as a tokenizer.json is ({}): is it the right file?", where, error.what());
-  }
-}
+Tokenizers read_tokenizer_json(const std::filesystem::path& path) { return read_beside_json(path, nullptr); }
 
-Tokenizers read_tokenizer_json(const std::filesystem::path& path) {
+Tokenizers read_beside_json(const std::filesystem::path& path, std::shared_ptr<const StorableTokenizer> tokenizer) {
   const std::string where = "[tokenizer] " + path.string();
-  const json file = read_tokenizer_file(path), config = read_tokenizer_config(path.parent_path());
+  const json file = read_tokenizer_file(path);
   try {
-    const std::string model = model_type_of(file), pre_tokenizer = type_of(file, "pre_tokenizer");
-    for (const Reader& reader : kReaders) {
-      if (reader.model != model || (!reader.pre_tokenizer.empty() && reader.pre_tokenizer != pre_tokenizer)) continue;
-      const auto tokenizer = reader.read(file, config, where);
-      Tokenizers result{tokenizer, tokenizer};
-      if (file.contains("post_processor"))
-        read_template(file.at("post_processor"), tokenizer->vocabulary(), result, where);
-      return result;
-    }
-    fail("{}: holds a tokenizer of the kind {} with the pre-tokenizer {}, which Limpid does not know: use another one",
-         where, model, pre_tokenizer.empty() ? "none" : pre_tokenizer);
+    bool more = !tokenizer;
+    for (const json& token : file.value("added_tokens", json::array()))
+      more = more || token.at("id").get<int64_t>() >= tokenizer->size();
+    if (!more) return with_template(std::move(tokenizer), file, where);
+    return read_json_parts(file, read_tokenizer_config(path.parent_path()), where);
   } catch (const json::exception& error) {
     fail("{}: is not laid out as a tokenizer.json is ({}): is it the right file?", where, error.what());
   }

@@ -9,8 +9,8 @@
 
 namespace limpid {
 
-// Pieces and their ids as one object, in the order of the ids. Read with a tokenizer_config.json, what that says of special
-// tokens counts before their names.
+// Pieces and their ids as one object, in the order of the ids. Read with a tokenizer_config.json, what that says of
+// special tokens counts before their names.
 nlohmann::ordered_json vocabulary_json(const Vocabulary& vocabulary);
 std::shared_ptr<const Vocabulary> vocabulary_from_json(const nlohmann::json& members,
                                                        std::span<const std::string> special, const std::string& where,
@@ -28,12 +28,13 @@ nlohmann::ordered_json tokenizer_json(const StorableTokenizer& tokenizer, const 
 nlohmann::json read_tokenizer_file(const std::filesystem::path& path);
 
 // The tokenizer of a tokenizer.json, and the special ids that its template puts around a text. What its special tokens
-// are for is said by tokenizer_config.json beside it, if there is one. A kind that Limpid does not know is an Error that
-// says which.
+// are for is said by tokenizer_config.json beside it, if there is one. A kind that Limpid does not know is an Error
+// that says which.
 Tokenizers read_tokenizer_json(const std::filesystem::path& path);
 
-// The template of a tokenizer.json alone, for a tokenizer that was read from another file.
-void read_template_json(const std::filesystem::path& path, const Vocabulary& vocabulary, Tokenizers& result);
+// The tokenizer that was read from a file beside a tokenizer.json, with the template of the latter; unless that adds
+// tokens which the other does not know: then it is read instead.
+Tokenizers read_beside_json(const std::filesystem::path& path, std::shared_ptr<const StorableTokenizer> tokenizer);
 
 // tokenizer_config.json of a folder; an empty object where there is none.
 nlohmann::json read_tokenizer_config(const std::filesystem::path& folder);

@@ -47,7 +47,8 @@ Table table_of(json members, const json& file, const json& config, const std::st
 
 void refuse(const json& model, const char* key, const std::string& where) {
   const auto found = model.find(key);
-  const bool set = found != model.end() && !found->is_null() && !(found->is_string() && found->get<std::string>().empty());
+  const bool set =
+      found != model.end() && !found->is_null() && !(found->is_string() && found->get<std::string>().empty());
   check(!set, "{}: its model has {} = {}, which Limpid does not know: use another tokenizer", where, key,
         set ? found->dump() : "");
 }
@@ -82,8 +83,8 @@ struct SentencePieceSteps {
       if (step.at("precompiled_charsmap").is_string())
         character_map = base64_bytes(step.at("precompiled_charsmap").get<std::string>());
     } else if (type == "Metaspace") {
-      dummy_prefix =
-          dummy_prefix || step.value("prepend_scheme", step.value("add_prefix_space", true) ? "always" : "never") != "never";
+      dummy_prefix = dummy_prefix ||
+                     step.value("prepend_scheme", step.value("add_prefix_space", true) ? "always" : "never") != "never";
     } else if (type == "Prepend") {
       dummy_prefix = true;
     } else if (type == "Strip" || type == "WhitespaceSplit") {
@@ -91,7 +92,7 @@ struct SentencePieceSteps {
     } else if (type == "Replace") {
       const json& pattern = step.at("pattern");
       if (pattern.contains("Regex")) fold_spaces = true;  // runs of spaces; a plain one writes "▁" for a space
-    } else if (type != "NFC") {  // which the compiled map does too
+    } else if (type != "NFC") {                           // which the compiled map does too
       fail("{}: has the step {} before a unigram model, which Limpid does not know: put tokenizer.model beside it",
            where, type);
     }

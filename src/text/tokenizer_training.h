@@ -42,8 +42,8 @@ Tokenizers train_tokenizers(const TokenizerOptions& options, const EachLine& sou
 // it).
 void save_tokenizers(const std::filesystem::path& folder, const std::string& model_type, const Tokenizers& tokenizers);
 
-// Reads what save_tokenizers wrote, and the files that Hugging Face's folders have: source.spm, target.spm and vocab.json;
-// tokenizer.model; tokenizer.json; vocab.json and merges.txt; vocab.txt.
+// Reads what save_tokenizers wrote, and the files that Hugging Face's folders have: source.spm, target.spm and
+// vocab.json; tokenizer.model; tokenizer.json; vocab.json and merges.txt; vocab.txt.
 Tokenizers load_tokenizers(const std::filesystem::path& folder);
 bool has_tokenizers(const std::filesystem::path& folder);
 

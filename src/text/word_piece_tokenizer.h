@@ -12,9 +12,9 @@ struct WordPieceParts {
   std::shared_ptr<const Vocabulary> vocabulary;
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
-  std::string prefix = "##";        // of pieces that go on
-  int64_t longest_word = 100;       // characters; a longer one is unknown
-  bool cleanup = true;              // decoding takes the spaces before punctuation away
+  std::string prefix = "##";   // of pieces that go on
+  int64_t longest_word = 100;  // characters; a longer one is unknown
+  bool cleanup = true;         // decoding takes the spaces before punctuation away
 };
 
 // Those of BERT itself.

@@ -181,7 +181,9 @@ std::optional<ResumedCheckpoint> read_last_checkpoint(const fs::path& checkpoint
   const auto last = checkpoint_pointed_at(checkpoints, "last");
   const std::vector<std::string> names = candidates_of(checkpoints, last);
   if (names.empty()) return std::nullopt;
-  if (!last || names.front() != *last)
+  // No pointer at all is what a kill right after the first checkpoint leaves: nothing to tell.
+  std::error_code ignored;
+  if (fs::exists(checkpoints / "last", ignored) && (!last || names.front() != *last))
     resumed.notes.push_back(fmt::format("[checkpoint] {}: {}; looking for the newest good checkpoint",
                                         (checkpoints / "last").string(),
                                         last ? "names " + *last + ", which is not there" : "names no checkpoint"));

@@ -51,15 +51,15 @@ pid_t start_child(const fs::path& folder) {
   return child;
 }
 
-// Lets the child work until it has saved something, whatever the machine's load, and then for a random while more; now
-// and then it dies young instead.
+// Lets the child work until it has saved something, whatever the load of the machine, and then for a random while more;
+// half of them die young instead, perhaps before they have read what is there.
 void wait_for_a_random_moment(const fs::path& folder, Random& random) {
   const fs::path pointer = folder / "checkpoints" / "last";
   const auto text = [&] { return fs::exists(pointer) ? read_text(pointer) : std::string(); };
   const std::string before = text();
-  const bool young = random.uniform() < 0.2;
+  const bool young = random.uniform() < 0.5;
   for (int i = 0; !young && i < 30'000 && text() == before; ++i) ::usleep(1000);
-  ::usleep(static_cast<useconds_t>(40'000 * random.uniform()));
+  ::usleep(static_cast<useconds_t>((young ? 200'000 : 40'000) * random.uniform()));
 }
 
 TEST(KilledRun, NoCheckpointIsEverUnreadable) {

@@ -139,6 +139,10 @@ TEST(Checkpoint, WithoutItsPointerTheNewestIsFound) {
     EXPECT_EQ(resumed->name, "step-10");
     EXPECT_THAT(resumed->notes, ElementsAre(HasSubstr("/last: names ")));
   }
+  fs::remove(folder / "last");  // as if killed after the first checkpoint, before the pointer
+  const auto resumed = read_last_checkpoint(folder.path(), state);
+  EXPECT_EQ(resumed->name, "step-10");
+  EXPECT_THAT(resumed->notes, IsEmpty());
   point_at_checkpoint(folder.path(), "last", "step-9");  // as somebody does who goes back
   EXPECT_EQ(read_last_checkpoint(folder.path(), state)->name, "step-9");
 }

@@ -1,0 +1,119 @@
+// limpid look: every number inside a model, for one text or for its weights alone.
+
+#include "app/look.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "app/input_lines.h"
+#include "base/error.h"
+#include "base/file.h"
+
+namespace limpid {
+namespace {
+
+constexpr int64_t kUsualWidth = 100;
+
+int64_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
+  const char* columns = std::getenv("COLUMNS");
+  const int64_t width = columns ? std::strtoll(columns, nullptr, 10) : 0;
+  return width > 20 ? width : kUsualWidth;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  if (path == "-")
+    fmt::print("{}", text);
+  else
+    write_text(path, text);
+}
+
+constexpr const char* kExamples = R"(limpid look MODEL heatmap 'To be, or not' --block 1 --position -1
+         limpid look MODEL heatmap 'A text.' --heads --svg heads.svg
+         limpid look MODEL lens 'To be, or not' --token o
+         limpid look MODEL attribution 'The cat sleeps.' '고양이가 잔다.' --position 0
+         limpid look MODEL neuron --block 0 --neuron 17
+         limpid look MODEL embedding king queen man --svg map.svg
+         limpid look MODEL capture --file lines.txt --tap 'decoder.*.cross_attn.pattern' --out patterns.safetensors)";
+
+}  // namespace
+
+void add_text_options(CLI::App& part, LookOptions& options) {
+  part.add_option("TEXT", options.text, "what the model reads (none: a line of the standard input; two texts: a tab between)");
+  part.add_option("TARGET", options.target, "encoder-decoder models: what it writes (none: its own translation)");
+}
+
+void add_result_options(CLI::App& part, LookOptions& options, bool svg) {
+  part.add_flag("--json", options.json, "for machines: one object on the standard output");
+  part.add_option("--csv", options.csv, "the numbers as a table to this file (-: standard output)");
+  if (svg) part.add_option("--svg", options.svg, "the picture to this file (-: standard output)");
+  part.add_option("--color", options.color, "colours in the terminal")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+  part.add_option("--width", options.width, "columns of the terminal (0: ask it)")->check(CLI::Range(0, 10000));
+}
+
+Session open_model(const LookOptions& options) {
+  Session session = open_session(options.model);
+  for (const std::string& note : session.config().notes) fmt::print(stderr, "limpid look: {}\n", note);
+  return session;
+}
+
+Example read_example(const Session& session, const LookOptions& options) {
+  Text text{options.text, options.target};
+  if (text.text.empty()) {
+    const auto line = InputLines({}).next();
+    check(line.has_value() && !line->empty(), "[look] there is no text: give one as argument or on the standard input");
+    const size_t tab = session.two_sided() ? line->find('\t') : std::string::npos;
+    text.text = line->substr(0, tab);
+    if (tab != std::string::npos) text.target = line->substr(tab + 1);
+  }
+  return session.example(text);
+}
+
+void write_json(const nlohmann::ordered_json& json) {
+  fmt::print("{}\n", json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
+
+TerminalStyle terminal_style(const LookOptions& options) {
+  const bool terminal = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  return {.width = options.width > 0 ? options.width : terminal_width(),
+          .color = options.color == "always" || (options.color == "auto" && terminal)};
+}
+
+void write_result(const LookOptions& options, const LookResult& result) {
+  if (!options.csv.empty()) write_file(options.csv, result.csv());
+  if (!options.svg.empty()) write_file(options.svg, result.svg());
+  if (options.json) write_json(result.json());
+  if (!options.json && options.csv.empty() && options.svg.empty()) fmt::print("{}", result.shown());
+}
+
+void write_picture(const LookOptions& options, const Picture& picture) {
+  write_result(options, {.shown = [&] { return to_terminal(picture, terminal_style(options)); },
+                         .csv = [&] { return to_csv(picture); },
+                         .svg = [&] { return to_svg(picture); },
+                         .json = [&] { return to_json(picture); }});
+}
+
+int run_look(int argc, char** argv) {
+  CommandLine line("look", "Shows every number inside a model: pictures, logit lens, attribution, neurons, embeddings, captures.",
+                   kExamples);
+  LookOptions options;
+  line.add_option("MODEL", options.model, "a model's folder")->required();
+  line.require_subcommand(1);
+  line.fallthrough();
+  const LookPart parts[] = {add_look_taps(line, options),    add_look_heatmap(line, options),
+                            add_look_lens(line, options),    add_look_attribution(line, options),
+                            add_look_neuron(line, options),  add_look_embedding(line, options),
+                            add_look_capture(line, options)};
+  if (const auto code = line.read(argc, argv)) return *code;
+  for (const LookPart& part : parts)
+    if (part.app->parsed()) part.run();
+  return 0;
+}
+
+}  // namespace limpid

@@ -1,0 +1,156 @@
+#include "inspect/array_file.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kNumber = 4;  // bytes of both types
+
+int create(const fs::path& path) {
+  const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+  check(file >= 0, "[file] {}: cannot be written: {}", path.string(), std::strerror(errno));
+  return file;
+}
+
+void write_at(int file, const void* bytes, int64_t count, int64_t offset, const fs::path& path) {
+  for (const char* from = static_cast<const char*>(bytes); count > 0;) {
+    const ssize_t done = ::pwrite(file, from, static_cast<size_t>(count), offset);
+    if (done < 0 && errno == EINTR) continue;
+    check(done > 0, "[file] {}: writing failed: {}: is the disk full?", path.string(), std::strerror(errno));
+    from += done;
+    offset += done;
+    count -= done;
+  }
+}
+
+// NumPy's format 1.0: magic, version, length of the header, a Python dictionary, padded to a multiple of 64.
+std::string npy_header(const ArrayShape& array) {
+  std::string shape;
+  for (int64_t n : array.shape) shape += std::to_string(n) + ",";
+  std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
+                                 array.type == ArrayType::f32 ? "<f4" : "<i4", shape);
+  constexpr size_t kBefore = 10;
+  text.append(63 - (kBefore + text.size()) % 64, ' ');
+  text += '\n';
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += static_cast<char>(text.size() & 0xff);
+  header += static_cast<char>(text.size() >> 8);
+  return header + text;
+}
+
+fs::path beside(const fs::path& path) {
+  fs::path name = path;
+  if (!name.has_filename()) name = name.parent_path();
+  return name.parent_path() / fmt::format(".{}.{}", name.filename().string(), ::getpid());
+}
+
+}  // namespace
+
+int64_t ArrayShape::numbers() const {
+  int64_t product = 1;
+  for (int64_t n : shape) product *= n;
+  return product;
+}
+
+ArrayFormat format_of(const fs::path& path) {
+  return path.extension() == ".safetensors" ? ArrayFormat::safetensors : ArrayFormat::npy;
+}
+
+ArrayFile::ArrayFile(fs::path path, std::vector<ArrayShape> arrays, const std::map<std::string, std::string>& metadata)
+    : path_(std::move(path)), temporary_(beside(path_)), arrays_(std::move(arrays)) {
+  std::error_code error;
+  check(format_of(path_) == ArrayFormat::safetensors || !fs::exists(path_, error),
+        "[file] {}: exists already: name a new folder", path_.string());
+  if (format_of(path_) == ArrayFormat::safetensors)
+    open_safetensors(metadata);
+  else
+    open_npy();
+  for (const ArrayShape& array : arrays_) left_.push_back(array.numbers());
+}
+
+void ArrayFile::open_safetensors(const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header;
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  int64_t at = 0;
+  for (const ArrayShape& array : arrays_) {
+    const int64_t end = at + kNumber * array.numbers();
+    header[array.name] = {{"dtype", array.type == ArrayType::f32 ? "F32" : "I32"},
+                          {"shape", array.shape},
+                          {"data_offsets", {at, end}}};
+    offsets_.push_back(at);
+    at = end;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const uint64_t length = text.size();
+  const int file = create(temporary_);
+  files_.assign(arrays_.size(), file);
+  write_at(file, &length, sizeof length, 0, path_);
+  write_at(file, text.data(), static_cast<int64_t>(text.size()), sizeof length, path_);
+  const auto begin = static_cast<int64_t>(sizeof length + text.size());
+  for (int64_t& offset : offsets_) offset += begin;
+  bytes_ = begin + at;
+  check(::ftruncate(file, bytes_) == 0, "[file] {}: cannot be made {} long: is the disk full?", path_.string(),
+        bytes_text(static_cast<uint64_t>(bytes_)));
+}
+
+void ArrayFile::open_npy() {
+  std::error_code error;
+  check(fs::create_directories(temporary_, error), "[file] {}: the folder cannot be made: {}", path_.string(), error.message());
+  for (const ArrayShape& array : arrays_) {
+    const std::string header = npy_header(array);
+    files_.push_back(create(temporary_ / (array.name + ".npy")));
+    write_at(files_.back(), header.data(), static_cast<int64_t>(header.size()), 0, path_);
+    offsets_.push_back(static_cast<int64_t>(header.size()));
+    bytes_ += static_cast<int64_t>(header.size()) + kNumber * array.numbers();
+  }
+}
+
+ArrayFile::~ArrayFile() {
+  const bool one = format_of(path_) == ArrayFormat::safetensors;
+  for (size_t i = 0; i < (one ? std::min<size_t>(files_.size(), 1) : files_.size()); ++i) ::close(files_[i]);
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+void ArrayFile::write(size_t array, const void* bytes, int64_t count) {
+  check(count <= left_[array], "[capture] {} got more numbers than it has room for", arrays_[array].name);
+  write_at(files_[array], bytes, kNumber * count, offsets_[array], path_);
+  offsets_[array] += kNumber * count;
+  left_[array] -= count;
+}
+
+void ArrayFile::append(size_t array, std::span<const real> numbers) {
+  const std::vector<float> converted(numbers.begin(), numbers.end());
+  write(array, converted.data(), static_cast<int64_t>(converted.size()));
+}
+
+void ArrayFile::append(size_t array, std::span<const int32_t> numbers) {
+  write(array, numbers.data(), static_cast<int64_t>(numbers.size()));
+}
+
+void ArrayFile::finish() {
+  for (size_t i = 0; i < arrays_.size(); ++i)
+    check(left_[i] == 0, "[capture] {} lacks {} numbers", arrays_[i].name, left_[i]);
+  for (int file : files_)
+    check(::fsync(file) == 0, "[file] {}: writing failed: {}: is the disk full?", path_.string(), std::strerror(errno));
+  std::error_code error;
+  fs::rename(temporary_, path_, error);
+  check(!error, "[file] {}: cannot be written: {}", path_.string(), error.message());
+  temporary_.clear();
+}
+
+}  // namespace limpid

@@ -1,0 +1,110 @@
+#include "inspect/neurons.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "inspect/run_record.h"
+
+namespace limpid {
+namespace {
+
+double length(const std::vector<double>& x) { return std::sqrt(dot(x.data(), x.data(), static_cast<int64_t>(x.size()))); }
+
+std::vector<WeightedToken> strongest(const std::vector<double>& values, int64_t count, bool largest) {
+  std::vector<int32_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto kept = std::min<ptrdiff_t>(count, static_cast<ptrdiff_t>(values.size()));
+  std::partial_sort(order.begin(), order.begin() + kept, order.end(), [&](int32_t a, int32_t b) {
+    if (values[a] == values[b]) return a < b;
+    return largest ? values[a] > values[b] : values[a] < values[b];
+  });
+  std::vector<WeightedToken> tokens;
+  for (ptrdiff_t i = 0; i < kept; ++i) tokens.push_back({order[i], values[order[i]]});
+  return tokens;
+}
+
+}  // namespace
+
+NeuronReader::NeuronReader(Model& model, const std::string& side, int64_t block) : model_(model), block_(block) {
+  const Config& config = model.config();
+  check(config.family != Family::rnn_seq2seq && config.feed_forward,
+        "[look] this model has no feed-forward networks, so it has no neurons to read");
+  const int64_t layers = stack_config(config, side).layers;
+  check(block >= 0 && block < layers, "[look] there is no block {}: the stack has {}, 0 … {}", block, layers, layers - 1);
+  const WeightTable weights(model);
+  const StackNames& stack = stack_names(config, side);
+  const BlockNames names = stack.of(block);
+  const auto eps = static_cast<double>(config.norm_eps);
+  const bool after = config.norm_place == NormPlace::after, encoder = config.family == Family::seq2seq && side == "encoder";
+  const bool cross = config.family == Family::seq2seq && !encoder;
+  tap_ = fmt::format("{}.{}.ffn.post", stack_scope(config, side), block);
+  question_ = weights.projection(config.gated ? names.ffn.gate : names.ffn.up, config.layout);
+  down_ = weights.projection(names.ffn.down, config.layout);
+  // Pre-norm: its own norm comes before it. Post-norm: it reads what the sub-layer's norm before it left.
+  read_norm_ = weights.norm(!after ? names.norm_ffn : cross ? names.norm_cross : names.norm_self, config.norm, eps);
+  has_write_norm_ = after || config.final_norm;
+  if (has_write_norm_) write_norm_ = weights.norm(after ? names.norm_ffn : stack.final_norm, config.norm, eps);
+  const Weight& embedding = embedding_table(weights, config, side);
+  embedding_ = numbers_of(embedding);
+  const bool no_output = encoder || !config.labels.empty();
+  unembedding_ = no_output ? embedding_ : numbers_of(model.output().weight());
+  vocab_ = embedding.shape[0];
+  width_ = embedding.shape[1];
+}
+
+std::vector<double> NeuronReader::column(int64_t neuron) const {
+  std::vector<double> values(down_.outputs);
+  for (int64_t i = 0; i < down_.outputs; ++i) values[i] = static_cast<double>(down_.row(i)[neuron]);
+  return values;
+}
+
+NeuronReading NeuronReader::read(int64_t neuron, int64_t tokens) const {
+  check(neuron >= 0 && neuron < count(), "[look] there is no neuron {}: the block has {}, 0 … {}", neuron, count(), count() - 1);
+  const std::vector<double> question(question_.row(neuron), question_.row(neuron) + width_);
+  const std::vector<double> answer = column(neuron);
+  NeuronReading reading{.block = block_, .neuron = neuron, .question_length = length(question), .answer_length = length(answer)};
+  NormWeights norm = read_norm_;
+  std::fill(norm.bias.begin(), norm.bias.end(), 0.0);  // the same for all tokens
+  const std::vector<double> direction = has_write_norm_ ? write_norm_.gain : std::vector<double>(width_, 1.0);
+  const double middle = has_write_norm_ && write_norm_.kind == NormKind::layer
+                            ? std::accumulate(answer.begin(), answer.end(), 0.0) / static_cast<double>(width_)
+                            : 0;
+  std::vector<double> asks(vocab_), says(vocab_);
+  for (int64_t v = 0; v < vocab_; ++v) {
+    const std::vector<double> x(embedding_.begin() + v * width_, embedding_.begin() + (v + 1) * width_);
+    const std::vector<double> seen = norm.apply(x, norm.scale_of(x, 1e-12));
+    asks[v] = dot(question.data(), seen.data(), width_);
+    for (int64_t j = 0; j < width_; ++j)
+      says[v] += (answer[j] - middle) * direction[j] * static_cast<double>(unembedding_[v * width_ + j]);
+  }
+  reading.asked = strongest(asks, tokens, true);
+  reading.promoted = strongest(says, tokens, true);
+  reading.demoted = strongest(says, tokens, false);
+  return reading;
+}
+
+std::vector<FiredNeuron> NeuronReader::fired(const Example& example, int64_t position, int64_t wanted) const {
+  const RunRecord record = record_run(model_, example, {tap_});
+  const RunRecord::Rows& rows = record.at(tap_);
+  const int64_t row = position < 0 ? position + rows.rows() : position;
+  check(row >= 0 && row < rows.rows(), "[look] there is no position {}: the text has {} tokens", position, rows.rows());
+  const std::vector<double> post = rows.row(row);
+  std::vector<FiredNeuron> all;
+  for (int64_t i = 0; i < count(); ++i) {
+    double square = 0;
+    for (int64_t o = 0; o < down_.outputs; ++o) {
+      const auto weight = static_cast<double>(down_.row(o)[i]);
+      square += weight * weight;
+    }
+    all.push_back({i, post[i], std::abs(post[i]) * std::sqrt(square)});
+  }
+  const auto kept = std::min<ptrdiff_t>(wanted, static_cast<ptrdiff_t>(all.size()));
+  std::partial_sort(all.begin(), all.begin() + kept, all.end(), [](const FiredNeuron& a, const FiredNeuron& b) {
+    return a.written != b.written ? a.written > b.written : a.neuron < b.neuron;
+  });
+  all.resize(static_cast<size_t>(kept));
+  return all;
+}
+
+}  // namespace limpid

@@ -1,0 +1,55 @@
+#pragma once
+// The feed-forward network as questions and answers (Geva et al. 2021): a row of the up-projection asks a question of
+// a token's vector, and where the answer is yes a column of the down-projection is added to the residual stream.
+// Both are read as tokens: the question by the embeddings that answer it most, the answer by what it adds to each
+// token's logit.
+
+#include "inspect/weights.h"
+
+namespace limpid {
+
+struct WeightedToken {
+  int32_t id = 0;
+  double value = 0;
+};
+
+struct NeuronReading {
+  int64_t block = 0, neuron = 0;
+  std::vector<WeightedToken> asked;               // tokens whose embeddings, normalised as the network reads them, ask loudest
+  std::vector<WeightedToken> promoted, demoted;   // by its answer through the output layer, strongest first
+  double question_length = 0, answer_length = 0;  // of the two vectors
+};
+
+// What a neuron did at a position: how much it fired and how long the vector was that it wrote.
+struct FiredNeuron {
+  int64_t neuron = 0;
+  double activation = 0;
+  double written = 0;  // |activation|·|column|
+};
+
+// One block's feed-forward network with the tables it is read by. Gated networks: the question is the gate's row. The
+// answer passes the last norm's gain (post-norm: its block's), not its scale. In the encoder of a two-sided model,
+// which has no output layer, answers are read by the embeddings of the source.
+class NeuronReader {
+ public:
+  NeuronReader(Model& model, const std::string& side, int64_t block);
+
+  int64_t count() const { return down_.inputs; }
+  NeuronReading read(int64_t neuron, int64_t tokens) const;
+  // The neurons that wrote most at a position of the stack's text.
+  std::vector<FiredNeuron> fired(const Example& example, int64_t position, int64_t count) const;
+
+ private:
+  std::vector<double> column(int64_t neuron) const;
+
+  Model& model_;
+  int64_t block_;
+  std::string tap_;
+  Projection question_, down_;
+  NormWeights read_norm_, write_norm_;
+  bool has_write_norm_ = false;
+  std::vector<real> embedding_, unembedding_;
+  int64_t vocab_ = 0, width_ = 0;
+};
+
+}  // namespace limpid
