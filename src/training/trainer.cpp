@@ -270,6 +270,7 @@ class Trainer {
                                std::isfinite(update.loss) ? fmt::format("{:.2f}", update.loss) : "not a number", progress_.step));
     log_.reset();
     log_.emplace(folder_.log(), progress_.step);  // what came after is forgotten
+    tensorboard_.emplace(folder_.tensorboard(), progress_.step);
     log_->write({{"event", "diverged"}, {"step", progress_.step}, {"at", at}, {"rate_factor", factor}});
   }
 
