@@ -6,7 +6,6 @@
 
 #include "app/command.h"
 #include "app/training_display.h"
-#include "app/word_attention.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/interrupt.h"
@@ -14,6 +13,7 @@
 #include "formats/model_folder.h"
 #include "inference/generate.h"
 #include "inference/loaded_model.h"
+#include "inspect/word_attention.h"
 #include "scoring/bleu.h"
 #include "training/trainer.h"
 

@@ -72,9 +72,8 @@ int run_embed(int argc, char** argv) {
   line.add_option("MODEL", options.model, "a model's folder, or a file it can be read from")->required();
   line.add_option("FILES", options.files, "texts, a line each, plain or gzip (none or -: the standard input)");
   line.add_option("--pooling", options.embedding.pooling, "of the vectors of its tokens: mean, first or last")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, Pooling>{{"mean", Pooling::mean},
-                                                                         {"first", Pooling::first},
-                                                                         {"last", Pooling::last}}))
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Pooling>{{"mean", Pooling::mean}, {"first", Pooling::first}, {"last", Pooling::last}}))
       ->default_str("mean");
   auto* layer = line.add_option("--layer", options.layer,
                                 "take the output of this layer, counted from 0 (default: the model's last vectors)")

@@ -43,7 +43,8 @@ constexpr const char* kExamples = R"(limpid look MODEL heatmap 'To be, or not' -
 }  // namespace
 
 void add_text_options(CLI::App& part, LookOptions& options) {
-  part.add_option("TEXT", options.text, "what the model reads (none: a line of the standard input; two texts: a tab between)");
+  part.add_option("TEXT", options.text,
+                  "what the model reads (none: a line of the standard input; two texts: a tab between)");
   part.add_option("TARGET", options.target, "encoder-decoder models: what it writes (none: its own translation)");
 }
 
@@ -100,15 +101,16 @@ void write_picture(const LookOptions& options, const Picture& picture) {
 }
 
 int run_look(int argc, char** argv) {
-  CommandLine line("look", "Shows every number inside a model: pictures, logit lens, attribution, neurons, embeddings, captures.",
-                   kExamples);
+  CommandLine line(
+      "look", "Shows every number inside a model: pictures, logit lens, attribution, neurons, embeddings, captures.",
+      kExamples);
   LookOptions options;
   line.add_option("MODEL", options.model, "a model's folder")->required();
   line.require_subcommand(1);
   line.fallthrough();
-  const LookPart parts[] = {add_look_taps(line, options),    add_look_heatmap(line, options),
-                            add_look_lens(line, options),    add_look_attribution(line, options),
-                            add_look_neuron(line, options),  add_look_embedding(line, options),
+  const LookPart parts[] = {add_look_taps(line, options),   add_look_heatmap(line, options),
+                            add_look_lens(line, options),   add_look_attribution(line, options),
+                            add_look_neuron(line, options), add_look_embedding(line, options),
                             add_look_capture(line, options)};
   if (const auto code = line.read(argc, argv)) return *code;
   for (const LookPart& part : parts)

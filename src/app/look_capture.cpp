@@ -22,7 +22,8 @@ struct CaptureCommand {
 };
 
 // One line a text; a second file has the targets. Blank lines are left out, on both sides together.
-void each_line(const Session& session, const std::vector<std::string>& files, const std::function<void(const Example&)>& use) {
+void each_line(const Session& session, const std::vector<std::string>& files,
+               const std::function<void(const Example&)>& use) {
   LineReader source(files[0]);
   std::optional<LineReader> target;
   if (files.size() > 1) target.emplace(files[1]);
@@ -64,17 +65,22 @@ void run_capture(const LookOptions& options, const CaptureCommand& command) {
     else
       fmt::print("{:36} ({})\n", array.name, fmt::join(array.shape, ", "));
   }
-  if (options.json) write_json({{"texts", plan.texts}, {"bytes", plan.bytes}, {"out", command.out}, {"arrays", arrays}});
+  if (options.json)
+    write_json({{"texts", plan.texts}, {"bytes", plan.bytes}, {"out", command.out}, {"arrays", arrays}});
 }
 
 }  // namespace
 
 LookPart add_look_capture(CLI::App& look, LookOptions& options) {
-  CLI::App* part = look.add_subcommand("capture", "Writes chosen taps to a .safetensors file or a folder of .npy files, for one text or a whole file.");
+  CLI::App* part = look.add_subcommand(
+      "capture", "Writes chosen taps to a .safetensors file or a folder of .npy files, for one text or a whole file.");
   auto command = std::make_shared<CaptureCommand>();
   add_text_options(*part, options);
-  part->add_option("--tap", command->capture.patterns, "names or patterns with *, our own or TransformerLens'")->required();
-  part->add_option("--file", command->files, "texts, a line each, plain or gzip; of encoder-decoder models SOURCE TARGET")->expected(1, 2);
+  part->add_option("--tap", command->capture.patterns, "names or patterns with *, our own or TransformerLens'")
+      ->required();
+  part->add_option("--file", command->files,
+                   "texts, a line each, plain or gzip; of encoder-decoder models SOURCE TARGET")
+      ->expected(1, 2);
   part->add_option("--layer", command->capture.layers, "only these layers");
   part->add_option("--position", command->capture.positions, "only these positions; -1 is the last");
   auto* out = part->add_option("--out", command->out, "FILE.safetensors, or a new folder for .npy files");

@@ -16,7 +16,8 @@ std::string axis_text(TapAxis axis) {
 }
 
 std::string shape_text(const TapInfo& tap) {
-  if (tap.keys) return fmt::format("({} heads, {} queries, {} keys)", tap.heads, axis_text(tap.rows), axis_text(*tap.keys));
+  if (tap.keys)
+    return fmt::format("({} heads, {} queries, {} keys)", tap.heads, axis_text(tap.rows), axis_text(*tap.keys));
   return fmt::format("({} tokens, {})", axis_text(tap.rows), tap.cols);
 }
 
@@ -53,7 +54,8 @@ LookPart add_look_taps(CLI::App& look, LookOptions& options) {
 
 LookPart add_look_heatmap(CLI::App& look, LookOptions& options) {
   CLI::App* part = look.add_subcommand(
-      "heatmap", "Draws attention scores, up-projection, activation and down-projection of a block; or any tap; or all heads.");
+      "heatmap",
+      "Draws attention scores, up-projection, activation and down-projection of a block; or any tap; or all heads.");
   auto heatmap = std::make_shared<HeatmapOptions>();
   add_text_options(*part, options);
   part->add_option("--block", heatmap->block, "which block")->capture_default_str();

@@ -24,13 +24,20 @@ struct LensCommand {
 
 std::string piece_or_none(const Session& session, int32_t id) { return id < 0 ? "" : session.piece(id); }
 
+// "decoder.1.resid_post" as the head of a narrow column.
+std::string heading(const std::string& layer) {
+  if (layer.ends_with(".resid_pre")) return "embedding";
+  const size_t begin = layer.find('.') + 1;
+  return (layer.ends_with(".h") ? "layer " : "block ") + layer.substr(begin, layer.find('.', begin) - begin);
+}
+
 // One line a position and, in each layer, the likeliest token with the watched token's rank.
 std::string lens_text(const Session& session, const Example& example, const LensTable& table, int64_t width) {
   const auto layers = static_cast<int64_t>(table.layers.size());
   const int64_t cell = std::clamp<int64_t>((width - 26) / layers - 1, 14, 24);
   std::string text = "In each layer: the likeliest token, its probability, and (rank) of the watched one.\n\n";
   text += pad_right("position", 14) + pad_right("watched", 12);
-  for (const std::string& layer : table.layers) text += " " + pad_right(cut_to(layer, cell), cell);
+  for (const std::string& layer : table.layers) text += " " + pad_right(cut_to(heading(layer), cell), cell);
   text += "\n";
   for (int64_t i = 0; i < table.positions; ++i) {
     const int32_t watched = table.at(0, i).watched;
@@ -38,7 +45,8 @@ std::string lens_text(const Session& session, const Example& example, const Lens
     text += pad_right(cut_to(visible(piece_or_none(session, watched)), 11), 12);
     for (int64_t layer = 0; layer < layers; ++layer) {
       const LensCell& c = table.at(layer, i);
-      const std::string figures = fmt::format("{:3.0f}%{}", 100 * c.top[0].probability, watched < 0 ? "" : fmt::format(" ({})", c.rank));
+      const std::string figures =
+          fmt::format("{:3.0f}%{}", 100 * c.top[0].probability, watched < 0 ? "" : fmt::format(" ({})", c.rank));
       const int64_t room = cell - display_width(figures) - 1;
       text += " " + pad_right(cut_to(visible(session.piece(c.top[0].id)), room), room) + " " + figures;
     }
@@ -58,8 +66,11 @@ Json lens_json(const Session& session, const Example& example, const LensTable& 
         top.push_back({{"token", session.piece(token.id)}, {"id", token.id}, {"probability", token.probability}});
       positions.push_back({{"position", i}, {"token", example.input[i]}, {"top", top}, {"entropy_bits", c.entropy}});
       if (c.watched >= 0)
-        positions.back()["watched"] = {{"token", session.piece(c.watched)}, {"id", c.watched}, {"rank", c.rank},
-                                       {"probability", c.probability}, {"logit", c.logit}};
+        positions.back()["watched"] = {{"token", session.piece(c.watched)},
+                                       {"id", c.watched},
+                                       {"rank", c.rank},
+                                       {"probability", c.probability},
+                                       {"logit", c.logit}};
     }
     layers.push_back({{"layer", table.layers[layer]}, {"positions", positions}});
   }
@@ -73,10 +84,11 @@ Picture lens_picture(const Session& session, const Example& example, const LensT
   map.column_count = table.positions;
   for (int64_t layer = map.row_count - 1; layer >= 0; --layer) {
     map.rows.push_back(table.layers[layer]);
-    for (int64_t i = 0; i < table.positions; ++i) map.values.push_back(static_cast<float>(table.at(layer, i).probability));
+    for (int64_t i = 0; i < table.positions; ++i)
+      map.values.push_back(static_cast<float>(table.at(layer, i).probability));
   }
   for (int64_t i = 0; i < table.positions; ++i)
-    map.columns.push_back(example.input[i] + " → " + piece_or_none(session, table.at(0, i).watched));
+    map.columns.push_back(visible(example.input[i]) + " → " + visible(piece_or_none(session, table.at(0, i).watched)));
   return {.title = "", .maps = {map}, .per_row = 1};
 }
 
@@ -112,8 +124,9 @@ std::string attribution_text(const Session& session, const Example& example, con
   std::vector<LogitPart> parts = result.parts;
   std::stable_sort(parts.begin(), parts.end(),
                    [](const LogitPart& a, const LogitPart& b) { return std::abs(a.value) > std::abs(b.value); });
-  std::string text = fmt::format("{} after \"{}\" (position {}): {:.4f}\n\n", what_of(session, result, command.options.against),
-                                 visible(example.input[result.position]), result.position, result.logit);
+  std::string text =
+      fmt::format("{} after \"{}\" (position {}): {:.4f}\n\n", what_of(session, result, command.options.against),
+                  visible(example.input[result.position]), result.position, result.logit);
   const auto shown = std::min(parts.size(), static_cast<size_t>(command.top));
   const double most = parts.empty() ? 1 : std::max(std::abs(parts[0].value), 1e-30);
   double rest = 0;
@@ -123,10 +136,13 @@ std::string attribution_text(const Session& session, const Example& example, con
       continue;
     }
     const auto length = static_cast<size_t>(std::lround(std::abs(parts[i].value) / most * kBar));
-    text += fmt::format("  {:34} {:+10.4f}  {}\n", parts[i].name, parts[i].value, std::string(length, parts[i].value < 0 ? '-' : '+'));
+    text += fmt::format("  {:34} {:+10.4f}  {}\n", parts[i].name, parts[i].value,
+                        std::string(length, parts[i].value < 0 ? '-' : '+'));
   }
-  if (shown < parts.size()) text += fmt::format("  {:34} {:+10.4f}\n", fmt::format("{} more", parts.size() - shown), rest);
-  return text + fmt::format("  {:34} {:+10.4f}  (the logit less this: {:.1e})\n", "sum of all parts", result.sum, -result.error());
+  if (shown < parts.size())
+    text += fmt::format("  {:34} {:+10.4f}\n", fmt::format("{} more", parts.size() - shown), rest);
+  return text + fmt::format("  {:34} {:+10.4f}  (the logit less this: {:.1e})\n", "sum of all parts", result.sum,
+                            -result.error());
 }
 
 Json attribution_json(const Session& session, const Attribution& result) {
@@ -136,8 +152,13 @@ Json attribution_json(const Session& session, const Attribution& result) {
     if (part.layer >= 0) parts.back()["layer"] = part.layer;
     if (part.index >= 0) parts.back()["index"] = part.index;
   }
-  return {{"position", result.position}, {"token", session.piece(result.token)}, {"id", result.token},
-          {"logit", result.logit}, {"sum", result.sum}, {"error", result.error()}, {"parts", parts}};
+  return {{"position", result.position},
+          {"token", session.piece(result.token)},
+          {"id", result.token},
+          {"logit", result.logit},
+          {"sum", result.sum},
+          {"error", result.error()},
+          {"parts", parts}};
 }
 
 std::string attribution_csv(const Attribution& result) {
@@ -147,7 +168,8 @@ std::string attribution_csv(const Attribution& result) {
 }
 
 // A row a layer, a column a head or network: where in the model the logit comes from.
-Picture attribution_picture(const Session& session, const Example& example, const Attribution& result, int32_t against) {
+Picture attribution_picture(const Session& session, const Example& example, const Attribution& result,
+                            int32_t against) {
   std::vector<std::string> columns;
   int64_t layers = 0;
   const auto column_of = [&](const LogitPart& part) {
@@ -156,13 +178,14 @@ Picture attribution_picture(const Session& session, const Example& example, cons
     std::string name = part.name.substr(dot + 1);
     return name.substr(0, name.find(".neuron"));
   };
-  std::vector<LogitPart> parts = result.parts;
-  std::reverse(parts.begin(), parts.end());  // the order of the forward pass
+  const std::vector<LogitPart>& parts = result.parts;
   for (const LogitPart& part : parts) {
     layers = std::max(layers, part.layer + 1);
-    if (part.layer >= 0 && std::find(columns.begin(), columns.end(), column_of(part)) == columns.end()) columns.push_back(column_of(part));
+    if (part.layer >= 0 && std::find(columns.begin(), columns.end(), column_of(part)) == columns.end())
+      columns.push_back(column_of(part));
   }
-  Heatmap blocks{.title = "blocks", .columns = columns, .row_count = layers, .column_count = static_cast<int64_t>(columns.size())};
+  Heatmap blocks{
+      .title = "blocks", .columns = columns, .row_count = layers, .column_count = static_cast<int64_t>(columns.size())};
   for (int64_t i = 0; i < layers; ++i) blocks.rows.push_back("block " + std::to_string(i));
   blocks.values.assign(static_cast<size_t>(layers) * columns.size(), 0);
   Heatmap others{.title = "embedding and biases", .rows = {""}, .row_count = 1};
@@ -176,8 +199,10 @@ Picture attribution_picture(const Session& session, const Example& example, cons
     blocks.values[static_cast<size_t>(part.layer * blocks.column_count + column)] += static_cast<float>(part.value);
   }
   others.column_count = static_cast<int64_t>(others.columns.size());
-  Picture picture{.title = fmt::format("{} after \"{}\": {:.3f}", what_of(session, result, against), visible(example.input[result.position]), result.logit),
-                  .per_row = 2, .shared_range = true};
+  Picture picture{.title = fmt::format("{} after \"{}\": {:.3f}", what_of(session, result, against),
+                                       visible(example.input[result.position]), result.logit),
+                  .per_row = 2,
+                  .shared_range = true};
   if (blocks.column_count > 0) picture.maps.push_back(std::move(blocks));
   if (others.column_count > 0) picture.maps.push_back(std::move(others));
   return picture;
@@ -198,34 +223,45 @@ void show_attribution(const LookOptions& options, const AttributionCommand& comm
   }
   if (!command.against.empty()) asked.options.against = session.token(session.writer(), command.against);
   const Attribution result = attribute_logit(session.model(), example, asked.options);
-  write_result(options, {.shown = [&] { return attribution_text(session, example, result, asked); },
-                         .csv = [&] { return attribution_csv(result); },
-                         .svg = [&] { return to_svg(attribution_picture(session, example, result, asked.options.against)); },
-                         .json = [&] { return attribution_json(session, result); }});
+  write_result(options,
+               {.shown = [&] { return attribution_text(session, example, result, asked); },
+                .csv = [&] { return attribution_csv(result); },
+                .svg = [&] { return to_svg(attribution_picture(session, example, result, asked.options.against)); },
+                .json = [&] { return attribution_json(session, result); }});
 }
 
 }  // namespace
 
 LookPart add_look_lens(CLI::App& look, LookOptions& options) {
-  CLI::App* part = look.add_subcommand("lens", "Logit lens: what the model would say after each layer, at every position.");
+  CLI::App* part =
+      look.add_subcommand("lens", "Logit lens: what the model would say after each layer, at every position.");
   auto command = std::make_shared<LensCommand>();
   add_text_options(*part, options);
-  part->add_option("--token", command->token, "the token to watch, or #ID (default: the one that comes next in the text)");
-  part->add_option("--top", command->top, "likeliest tokens in --json")->check(CLI::Range(1, 1000))->capture_default_str();
+  part->add_option("--token", command->token,
+                   "the token to watch, or #ID (default: the one that comes next in the text)");
+  part->add_option("--top", command->top, "likeliest tokens in --json")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   part->add_flag("--probability", command->probability, "the watched token's probability as a picture in the terminal");
   add_result_options(*part, options, true);
   return {part, [&options, command] { show_lens(options, *command); }};
 }
 
 LookPart add_look_attribution(CLI::App& look, LookOptions& options) {
-  CLI::App* part = look.add_subcommand("attribution", "A logit as the sum of what embedding, heads, networks and biases add to it.");
+  CLI::App* part =
+      look.add_subcommand("attribution", "A logit as the sum of what embedding, heads, networks and biases add to it.");
   auto command = std::make_shared<AttributionCommand>();
   add_text_options(*part, options);
-  part->add_option("--position", command->options.position, "after which token, counted from 0, or from the end by -1, -2, …")->capture_default_str();
-  part->add_option("--token", command->token, "whose logit, or #ID (default: the next token of the text, else the likeliest)");
+  part->add_option("--position", command->options.position,
+                   "after which token, counted from 0, or from the end by -1, -2, …")
+      ->capture_default_str();
+  part->add_option("--token", command->token,
+                   "whose logit, or #ID (default: the next token of the text, else the likeliest)");
   part->add_option("--against", command->against, "take away this token's logit");
   part->add_flag("--neurons", command->options.neurons, "every neuron by itself");
-  part->add_option("--top", command->top, "parts shown in the terminal, strongest first")->check(CLI::Range(1, 1000000))->capture_default_str();
+  part->add_option("--top", command->top, "parts shown in the terminal, strongest first")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   add_result_options(*part, options, true);
   return {part, [&options, command] { show_attribution(options, *command); }};
 }

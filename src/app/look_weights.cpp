@@ -33,7 +33,8 @@ struct TokenNames {
 
   std::string text(const std::vector<WeightedToken>& tokens) const {
     std::string line;
-    for (const WeightedToken& token : tokens) line += fmt::format(" {} {:+.2f} ", visible(piece_of(tokenizer, token.id)), token.value);
+    for (const WeightedToken& token : tokens)
+      line += fmt::format(" {} {:+.2f} ", visible(piece_of(tokenizer, token.id)), token.value);
     return line;
   }
   Json json(const std::vector<WeightedToken>& tokens) const {
@@ -45,9 +46,13 @@ struct TokenNames {
 };
 
 Json reading_json(const TokenNames& names, const NeuronReading& reading) {
-  return {{"block", reading.block}, {"neuron", reading.neuron}, {"asked", names.json(reading.asked)},
-          {"promoted", names.json(reading.promoted)}, {"demoted", names.json(reading.demoted)},
-          {"question_length", reading.question_length}, {"answer_length", reading.answer_length}};
+  return {{"block", reading.block},
+          {"neuron", reading.neuron},
+          {"asked", names.json(reading.asked)},
+          {"promoted", names.json(reading.promoted)},
+          {"demoted", names.json(reading.demoted)},
+          {"question_length", reading.question_length},
+          {"answer_length", reading.answer_length}};
 }
 
 void show_neuron(const LookOptions& options, const NeuronCommand& command) {
@@ -58,7 +63,8 @@ void show_neuron(const LookOptions& options, const NeuronCommand& command) {
     const NeuronReading reading = reader.read(command.neuron, command.top);
     if (options.json) return write_json(reading_json(names, reading));
     fmt::print("block {}, neuron {} of {}\n  asks for  {}\n  promotes  {}\n  demotes   {}\n", command.block,
-               command.neuron, reader.count(), names.text(reading.asked), names.text(reading.promoted), names.text(reading.demoted));
+               command.neuron, reader.count(), names.text(reading.asked), names.text(reading.promoted),
+               names.text(reading.demoted));
     return;
   }
   const Example example = read_example(session, options);
@@ -71,8 +77,8 @@ void show_neuron(const LookOptions& options, const NeuronCommand& command) {
       all.back()["activation"] = fired.activation;
       all.back()["written"] = fired.written;
     } else {
-      fmt::print("neuron {:5}  activation {:+8.3f}  wrote {:7.3f}   {} {}\n", fired.neuron, fired.activation, fired.written,
-                 fired.activation < 0 ? "demotes" : "promotes", names.text(reading.promoted));
+      fmt::print("neuron {:5}  activation {:+8.3f}  wrote {:7.3f}   {} {}\n", fired.neuron, fired.activation,
+                 fired.written, fired.activation < 0 ? "demotes" : "promotes", names.text(reading.promoted));
     }
   }
   if (options.json) write_json(all);
@@ -91,7 +97,8 @@ struct Words {
 };
 
 // A word of several tokens is the mean of their vectors, which its label says.
-Words read_words(const EmbeddingSpace& space, const Tokenizer& tokenizer, const Session& session, const std::vector<std::string>& given) {
+Words read_words(const EmbeddingSpace& space, const Tokenizer& tokenizer, const Session& session,
+                 const std::vector<std::string>& given) {
   Words words;
   for (const std::string& word : given) {
     std::vector<int32_t> ids = {session.token(tokenizer, word)};
@@ -112,20 +119,25 @@ std::string scatter_csv(const Words& words, const Projection2d& projection) {
 
 void show_map(const LookOptions& options, const Words& words) {
   const Projection2d projection = principal_components(words.vectors);
-  write_result(options, {.shown = [&] { return scatter_csv(words, projection); },
-                         .csv = [&] { return scatter_csv(words, projection); },
-                         .svg = [&] { return scatter_svg(projection, words.names, "Embeddings, first two principal components"); },
-                         .json = [&] {
-                           Json points = Json::array();
-                           for (size_t i = 0; i < words.names.size(); ++i)
-                             points.push_back({{"word", words.names[i]}, {"x", projection.points[i][0]}, {"y", projection.points[i][1]}});
-                           return Json{{"points", points}, {"explained", projection.explained}};
-                         }});
+  write_result(
+      options,
+      {.shown = [&] { return scatter_csv(words, projection); },
+       .csv = [&] { return scatter_csv(words, projection); },
+       .svg = [&] { return scatter_svg(projection, words.names, "Embeddings, first two principal components"); },
+       .json =
+           [&] {
+             Json points = Json::array();
+             for (size_t i = 0; i < words.names.size(); ++i)
+               points.push_back(
+                   {{"word", words.names[i]}, {"x", projection.points[i][0]}, {"y", projection.points[i][1]}});
+             return Json{{"points", points}, {"explained", projection.explained}};
+           }});
 }
 
-void show_neighbours(const LookOptions& options, const EmbeddingSpace& space, const Words& words, const Tokenizer& tokenizer,
-                     const EmbeddingCommand& command) {
-  const std::vector<Neighbour> near = space.nearest(words.vectors[0], command.top, command.dot ? Similarity::dot : Similarity::cosine);
+void show_neighbours(const LookOptions& options, const EmbeddingSpace& space, const Words& words,
+                     const Tokenizer& tokenizer, const EmbeddingCommand& command) {
+  const std::vector<Neighbour> near =
+      space.nearest(words.vectors[0], command.top, command.dot ? Similarity::dot : Similarity::cosine);
   std::string text, csv = "id,token,similarity\n";
   Json list = Json::array();
   for (const Neighbour& one : near) {
@@ -134,9 +146,13 @@ void show_neighbours(const LookOptions& options, const EmbeddingSpace& space, co
     csv += fmt::format("{},\"{}\",{}\n", one.id, visible(name), one.similarity);
     list.push_back({{"token", name}, {"id", one.id}, {"similarity", one.similarity}});
   }
-  write_result(options, {.shown = [&] { return text; }, .csv = [&] { return csv; },
+  write_result(options, {.shown = [&] { return text; },
+                         .csv = [&] { return csv; },
                          .svg = []() -> std::string { fail("[look] a picture wants at least two words"); },
-                         .json = [&] { return Json{{"word", words.names[0]}, {"nearest", list}}; }});
+                         .json =
+                             [&] {
+                               return Json{{"word", words.names[0]}, {"nearest", list}};
+                             }});
 }
 
 void show_embedding(const LookOptions& options, const EmbeddingCommand& command) {
@@ -149,7 +165,9 @@ void show_embedding(const LookOptions& options, const EmbeddingCommand& command)
   const Similarity kind = command.dot ? Similarity::dot : Similarity::cosine;
   const std::vector<real> matrix = similarity_matrix(words.vectors, kind);
   const auto count = static_cast<int64_t>(words.names.size());
-  const Picture picture{.title = "", .maps = {heatmap_of(command.dot ? "dot products" : "cosines", {matrix.data(), count, count}, words.names, words.names)},
+  const Picture picture{.title = "",
+                        .maps = {heatmap_of(command.dot ? "dot products" : "cosines", {matrix.data(), count, count},
+                                            words.names, words.names)},
                         .per_row = 1};
   if (options.json || !options.csv.empty() || !options.svg.empty()) return write_picture(options, picture);
   std::string text = to_terminal(picture, terminal_style(options)) + "\n";
@@ -164,20 +182,25 @@ void show_embedding(const LookOptions& options, const EmbeddingCommand& command)
 }  // namespace
 
 LookPart add_look_neuron(CLI::App& look, LookOptions& options) {
-  CLI::App* part = look.add_subcommand("neuron", "A neuron's question and answer as tokens; or, with a text, the neurons that fired most.");
+  CLI::App* part = look.add_subcommand(
+      "neuron", "A neuron's question and answer as tokens; or, with a text, the neurons that fired most.");
   auto command = std::make_shared<NeuronCommand>();
   add_text_options(*part, options);
   part->add_option("--block", command->block, "which block")->capture_default_str();
   part->add_option("--side", command->side, "encoder or decoder of a model that has both (default: decoder)");
   part->add_option("--neuron", command->neuron, "one neuron, without a text")->check(CLI::NonNegativeNumber);
-  part->add_option("--position", command->position, "with a text: at which token, from 0, or from the end by -1, -2, …")->capture_default_str();
-  part->add_option("--top", command->top, "tokens, or neurons, to show")->check(CLI::Range(1, 100000))->capture_default_str();
+  part->add_option("--position", command->position, "with a text: at which token, from 0, or from the end by -1, -2, …")
+      ->capture_default_str();
+  part->add_option("--top", command->top, "tokens, or neurons, to show")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
   part->add_flag("--json", options.json, "for machines");
   return {part, [&options, command] { show_neuron(options, *command); }};
 }
 
 LookPart add_look_embedding(CLI::App& look, LookOptions& options) {
-  CLI::App* part = look.add_subcommand("embedding", "Of one word the nearest tokens, of several their similarities or (--map) a map.");
+  CLI::App* part = look.add_subcommand(
+      "embedding", "Of one word the nearest tokens, of several their similarities or (--map) a map.");
   auto command = std::make_shared<EmbeddingCommand>();
   part->add_option("WORDS", command->words, "words, pieces of words or #ID")->required();
   part->add_option("--side", command->side, "encoder: the table that reads the source (default: the one that writes)");

@@ -10,7 +10,8 @@ void add_sampling_flags(CommandLine& line, SamplingOptions& options) {
   line.add_option("--top-k", options.top_k, "draw from the k likeliest tokens (0: all)")
       ->check(CLI::Range(0, 1 << 30))
       ->capture_default_str();
-  line.add_option("--top-p", options.top_p, "draw from the likeliest tokens that together have this probability (1: all)")
+  line.add_option("--top-p", options.top_p,
+                  "draw from the likeliest tokens that together have this probability (1: all)")
       ->check(CLI::Range(1e-9, 1.0))
       ->capture_default_str();
   line.add_option("--min-p", options.min_p, "draw from tokens at least so likely beside the likeliest (0: all)")

@@ -70,6 +70,12 @@ void BeamSearch::advance(const TopTokens& top, int64_t first) {
   parents_.clear();
 }
 
+void BeamSearch::force(int32_t id, double log_probability) {
+  live_.front().ids.push_back(id);
+  live_.front().log_probability += log_probability;
+  parents_ = {0};
+}
+
 std::vector<Hypothesis> BeamSearch::best(int64_t count) const {
   return {finished_.begin(), finished_.begin() + std::min<int64_t>(count, static_cast<int64_t>(finished_.size()))};
 }

@@ -35,6 +35,8 @@ class BeamSearch {
   int64_t live() const { return static_cast<int64_t>(live_.size()); }  // hypotheses to go on with; 0: done
   // Goes on by one token. Rows of `top` from `first` on belong to the live hypotheses.
   void advance(const TopTokens& top, int64_t first);
+  // Goes on with a token that the text must have: only while there is one live hypothesis.
+  void force(int32_t id, double log_probability);
   // Of each live hypothesis: its last token, and which of those before the last advance() it continues.
   int32_t last(int64_t i) const { return live_[i].ids.back(); }
   int32_t parent(int64_t i) const { return parents_[i]; }

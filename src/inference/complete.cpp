@@ -20,7 +20,9 @@ struct Completer::Text {
 
 namespace {
 
-bool contains(const std::vector<int32_t>& ids, int32_t id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+bool contains(const std::vector<int32_t>& ids, int32_t id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
 
 void check_options(const CompletionOptions& options) {
   check_sampling(options.sampling);

@@ -61,7 +61,7 @@ struct CompletionRequest {
   std::vector<int32_t> ids;          // a prompt; of encoder-decoder models the source with its end token
   std::vector<int32_t> prefix = {};  // encoder-decoder models: tokens that the text must begin with
   CompletionOptions options = {};
-  uint64_t sample = 0;                                        // several of one prompt differ by it
+  uint64_t sample = 0;                                       // several of one prompt differ by it
   std::function<bool(const CompletionPart&)> listener = {};  // false: enough
 };
 
@@ -101,8 +101,8 @@ class Completer {
   const Tokenizer& tokenizer_;
   bool continues_;  // a prompt: a language model
   std::unique_ptr<DecoderState> state_;
-  std::vector<int32_t> ends_;   // tokens that end a text
-  std::vector<int32_t> never_;  // tokens that are no text
+  std::vector<int32_t> ends_;                 // tokens that end a text
+  std::vector<int32_t> never_;                // tokens that are no text
   std::vector<std::unique_ptr<Text>> texts_;  // in the order of the state's rows
   std::vector<int32_t> ids_;                  // the next token of each row
   int64_t added_ = 0;

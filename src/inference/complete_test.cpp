@@ -55,7 +55,8 @@ class Complete : public testing::TestWithParam<std::string> {
 
 TEST_P(Complete, GreedyIsTheLikeliestByTheFullPass) {
   std::vector<int32_t> text = prompt_;
-  const Completion completion = run(prompt_, {.sampling = {.temperature = 0}, .max_tokens = 12, .ignore_end = true, .top = 3});
+  const Completion completion =
+      run(prompt_, {.sampling = {.temperature = 0}, .max_tokens = 12, .ignore_end = true, .top = 3});
   ASSERT_EQ(completion.tokens.size(), 12u);
   for (const WrittenToken& token : completion.tokens) {
     const std::vector<real> row = full_pass(text);
@@ -85,7 +86,6 @@ TEST_P(Complete, SameSeedSameTextAndAloneAsAmongOthers) {
     EXPECT_EQ(ids_of(alone), ids_of(together[i])) << i;
     EXPECT_EQ(alone.text, together[i].text);
   }
-  EXPECT_NE(ids_of(together[3])[1], -1);
   requests[6].options.seed = 5;
   EXPECT_NE(ids_of(complete(model(), bytes_, {&requests[6], 1}).at(0)), ids_of(together[6]));
 }
@@ -221,14 +221,15 @@ TEST(CompleteModels, TargetsAreDrawnForSources) {
     SpecialIds special() const override { return {.end = kSmallEnd}; }
   };
   const Numbers tokenizer;
+  int64_t ended = 0;
   for (const std::string name : {"marian", "pegasus", "gru_attention", "lstm"}) {
     const SmallModel small = small_translator(name);
     const auto sources = small_sources(5, 23);
     std::vector<CompletionRequest> requests;
     for (const auto& source : sources)
-      requests.push_back({.ids = source, .prefix = {7, 9}, .options = {.max_tokens = 9, .seed = 6}});
+      requests.push_back(
+          {.ids = source, .prefix = {7, 9}, .options = {.max_tokens = 25, .seed = 6}, .sample = requests.size()});
     const auto results = complete(*small.model, tokenizer, requests, 2);
-    int64_t ended = 0;
     for (size_t i = 0; i < sources.size(); ++i) {
       const std::vector<int32_t> ids = ids_of(results[i]);
       ASSERT_GE(ids.size(), 2u);
@@ -239,8 +240,8 @@ TEST(CompleteModels, TargetsAreDrawnForSources) {
       ++ended;
       EXPECT_NEAR(results[i].log_probability, full_log_probability(*small.model, sources[i], ids), 1e-3) << name;
     }
-    static_cast<void>(ended);
   }
+  EXPECT_GT(ended, 0);
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ TEST_F(Embedding, PoolsTheLastVectors) {
 }
 
 TEST_F(Embedding, EveryFamilyAndLayer) {
-  for (const std::string name : {"marian", "pegasus", "gpt2", "llama", "bert", "bert_labels", "gru_attention", "lstm"}) {
+  for (const std::string name :
+       {"marian", "pegasus", "gpt2", "llama", "bert", "bert_labels", "gru_attention", "lstm"}) {
     const SmallModel small = small_model(small_configs().at(name));
     const auto last = embed(*small.model, kTexts);
     std::vector<std::vector<std::vector<real>>> layers;

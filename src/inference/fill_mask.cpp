@@ -64,9 +64,8 @@ std::vector<std::vector<FilledMask>> fill_masks(const Model& model, std::span<co
   const auto asked = [&](size_t text, size_t place) { return texts[text][place] == mask; };
   each_score(model, texts, asked, [&](size_t text, size_t place, std::span<const real> logits) {
     auto best = likeliest(logits, top + static_cast<int64_t>(never.size()), log_sum_of_exp(logits));
-    std::erase_if(best, [&](const TokenScore& token) {
-      return std::find(never.begin(), never.end(), token.id) != never.end();
-    });
+    std::erase_if(
+        best, [&](const TokenScore& token) { return std::find(never.begin(), never.end(), token.id) != never.end(); });
     best.resize(std::min(best.size(), static_cast<size_t>(top)));
     results[text].push_back({static_cast<int64_t>(place), std::move(best)});
   });

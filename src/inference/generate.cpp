@@ -5,6 +5,7 @@
 
 #include "inference/beam_search.h"
 #include "inference/decoder_state.h"
+#include "inference/sampling.h"
 
 namespace limpid {
 namespace {
@@ -21,11 +22,14 @@ class Translator {
   struct Text {
     size_t source;
     BeamSearch search;
+    size_t forced = 0;  // tokens of the prefix that are written
   };
 
   void admit();
   void step();
   int64_t longest(size_t source) const;
+  std::span<const int32_t> prefix(size_t source) const;
+  void advance(Text& text, ConstMatrix logits, const TopTokens& top, int64_t first) const;
 
   std::span<const std::vector<int32_t>> sources_;
   GenerateOptions options_;
@@ -52,11 +56,25 @@ void check_options(const Config& config, const GenerateOptions& options) {
   check(options.texts_at_once >= 1, "[translate] {} texts at once: it takes one", options.texts_at_once);
 }
 
+void check_prefixes(const Config& config, const GenerateOptions& options, size_t sources) {
+  const auto& prefixes = options.prefixes;
+  check(prefixes.size() <= 1 || prefixes.size() == sources,
+        "[translate] {} prefixes for {} texts: give none, one for all or one for each", prefixes.size(), sources);
+  for (const auto& prefix : prefixes) {
+    check(static_cast<int64_t>(prefix.size()) < most_positions(config),
+          "[translate] a prefix of {} tokens and positions for {}: shorten it", prefix.size(), most_positions(config));
+    for (const int32_t id : prefix)
+      check(id >= 0 && id < config.vocab, "[translate] the prefix has a token {} and the model only {}", id,
+            config.vocab);
+  }
+}
+
 Translator::Translator(const Model& model, std::span<const std::vector<int32_t>> sources,
                        const GenerateOptions& options)
     : sources_(sources), options_(options), most_positions_(most_positions(model.config())), results_(sources.size()) {
   const Config& config = model.config();
   check_options(config, options);
+  check_prefixes(config, options, sources.size());
   const auto end = static_cast<int32_t>(*config.eos_token);
   top_ = {.count = BeamSearch::candidates(options.beam), .watched = end};
   for (const auto& token : {config.pad_token, config.decoder_start_token})
@@ -73,7 +91,21 @@ Translator::Translator(const Model& model, std::span<const std::vector<int32_t>>
 int64_t Translator::longest(size_t source) const {
   const int64_t asked =
       options_.max_tokens > 0 ? options_.max_tokens : 2 * static_cast<int64_t>(sources_[source].size()) + 50;
-  return std::min(asked, most_positions_ - 1);
+  return std::min(std::max(asked, static_cast<int64_t>(prefix(source).size())), most_positions_ - 1);
+}
+
+std::span<const int32_t> Translator::prefix(size_t source) const {
+  if (options_.prefixes.empty()) return {};
+  return options_.prefixes[options_.prefixes.size() == 1 ? 0 : source];
+}
+
+// While a prefix is written the text has one hypothesis and no choice.
+void Translator::advance(Text& text, ConstMatrix logits, const TopTokens& top, int64_t first) const {
+  const auto forced = prefix(text.source);
+  if (text.forced == forced.size()) return text.search.advance(top, first);
+  const std::span<const real> row(logits.row(first), static_cast<size_t>(logits.cols));
+  const int32_t id = forced[text.forced++];
+  text.search.force(id, static_cast<double>(row[id]) - log_sum_of_exp(row));
 }
 
 // New texts come a few at a time, so that the encoder has something to work on.
@@ -104,7 +136,7 @@ void Translator::step() {
   int64_t first = 0;
   for (Text& text : texts_) {
     const int64_t before = text.search.live();
-    text.search.advance(top, first);
+    advance(text, logits.values(), top, first);
     for (int64_t i = 0; i < text.search.live(); ++i) {
       ids_.push_back(text.search.last(i));
       rows.push_back(static_cast<int32_t>(first + text.search.parent(i)));

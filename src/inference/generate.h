@@ -16,6 +16,9 @@ struct GenerateOptions {
   double length_penalty = 1;   // scores are divided by length^penalty; 0: not at all
   int64_t max_tokens = 0;      // of the text written, without its end; 0: from the source, twice its tokens + 50
   int64_t texts_at_once = 64;  // bounds memory
+  // Tokens that texts must begin with: none, one prefix for all, or one for each source. They count for scores and for
+  // max_tokens like those that are searched for; a longer prefix comes out whole.
+  std::vector<std::vector<int32_t>> prefixes = {};
 };
 
 struct Hypothesis {

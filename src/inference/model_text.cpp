@@ -48,8 +48,8 @@ std::vector<int32_t> target_ids(const LoadedModel& loaded, std::string_view text
 
 std::vector<int32_t> masked_ids(const LoadedModel& loaded, std::string_view text) {
   const Tokenizer& tokenizer = *loaded.tokenizers.source;
-  const int32_t mask = loaded.config().mask_token ? static_cast<int32_t>(*loaded.config().mask_token)
-                                                  : tokenizer.special().mask;
+  const int32_t mask =
+      loaded.config().mask_token ? static_cast<int32_t>(*loaded.config().mask_token) : tokenizer.special().mask;
   check(mask >= 0 && mask < tokenizer.size(),
         "[text] the tokenizer has no mask token: take a model that was trained to fill masks");
   const std::string own = tokenizer.piece(mask);

@@ -168,9 +168,8 @@ std::vector<TokenScore> likeliest(std::span<const real> logits, int64_t count, d
   std::vector<int32_t> ids(logits.size());
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i);
   const auto end = ids.begin() + std::clamp<int64_t>(count, 0, static_cast<int64_t>(ids.size()));
-  std::partial_sort(ids.begin(), end, ids.end(), [&](int32_t a, int32_t b) {
-    return logits[a] > logits[b] || (logits[a] == logits[b] && a < b);
-  });
+  std::partial_sort(ids.begin(), end, ids.end(),
+                    [&](int32_t a, int32_t b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); });
   std::vector<TokenScore> result;
   for (auto id = ids.begin(); id != end; ++id)
     result.push_back({*id, static_cast<real>(static_cast<double>(logits[*id]) - log_sum)});

@@ -23,17 +23,17 @@
 namespace limpid {
 
 struct SamplingOptions {
-  double temperature = 1;          // 0: the likeliest token
-  int64_t top_k = 0;               // 0: all
-  double top_p = 1;                // 1: all
-  double min_p = 0;                // 0: all
-  bool temperature_last = false;   // after the filters
-  double repetition_penalty = 1;   // scores above 0 are divided by it, others multiplied (Keskar et al. 2019, CTRL)
-  double frequency_penalty = 0;    // taken from a score for every occurrence, as OpenAI's
-  double presence_penalty = 0;     // taken once from the score of a token that occurs
-  int64_t penalty_window = 0;      // so many of the last tokens of the history count; 0: all
+  double temperature = 1;         // 0: the likeliest token
+  int64_t top_k = 0;              // 0: all
+  double top_p = 1;               // 1: all
+  double min_p = 0;               // 0: all
+  bool temperature_last = false;  // after the filters
+  double repetition_penalty = 1;  // scores above 0 are divided by it, others multiplied (Keskar et al. 2019, CTRL)
+  double frequency_penalty = 0;   // taken from a score for every occurrence, as OpenAI's
+  double presence_penalty = 0;    // taken once from the score of a token that occurs
+  int64_t penalty_window = 0;     // so many of the last tokens of the history count; 0: all
   std::vector<std::pair<int32_t, double>> bias;  // added to scores
-  std::vector<int32_t> never;      // ids that are not to be chosen
+  std::vector<int32_t> never;                    // ids that are not to be chosen
 };
 
 // Throws for what cannot be meant.

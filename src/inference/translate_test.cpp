@@ -65,6 +65,32 @@ TEST_P(Translate, BeamOfOneIsGreedy) {
   }
 }
 
+// A forced prefix begins every hypothesis, counts for its log-probability, and what greedy search wrote anyway changes
+// nothing.
+TEST_P(Translate, PrefixesAreForced) {
+  const auto sources = small_sources(9, model().config().vocab);
+  GenerateOptions options{.beam = 3, .n_best = 2, .max_tokens = 7, .texts_at_once = 4, .prefixes = {{5, 4, 5}}};
+  for (const auto& hypotheses : translate(model(), sources, options))
+    for (const Hypothesis& hypothesis : hypotheses) {
+      ASSERT_GE(hypothesis.ids.size(), 3u);
+      EXPECT_EQ(std::vector<int32_t>(hypothesis.ids.begin(), hypothesis.ids.begin() + 3), options.prefixes[0]);
+    }
+  const Results forced = translate(model(), sources, options);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const double sum = full_log_probability(model(), sources[i], forced[i][0].ids);
+    EXPECT_NEAR(forced[i][0].log_probability, sum, 1e-4 * (1 + std::abs(sum)));
+  }
+  const Results free = translate(model(), sources, {.beam = 1, .max_tokens = 7});
+  options = {.beam = 1, .max_tokens = 7, .texts_at_once = 2};
+  for (const auto& hypotheses : free) {
+    const auto& ids = hypotheses[0].ids;
+    options.prefixes.emplace_back(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(ids.size() / 2));
+  }
+  expect_same(translate(model(), sources, options), free);
+  options.prefixes.pop_back();
+  EXPECT_THROW(translate(model(), sources, options), Error);
+}
+
 TEST_P(Translate, LogProbabilitiesAreThoseOfTheFullPass) {
   const auto sources = small_sources(9, model().config().vocab);
   const GenerateOptions options{.beam = 3, .n_best = 3, .length_penalty = 0.6, .max_tokens = 7, .texts_at_once = 4};

@@ -87,9 +87,8 @@ void ArrayFile::open_safetensors(const std::map<std::string, std::string>& metad
   int64_t at = 0;
   for (const ArrayShape& array : arrays_) {
     const int64_t end = at + kNumber * array.numbers();
-    header[array.name] = {{"dtype", array.type == ArrayType::f32 ? "F32" : "I32"},
-                          {"shape", array.shape},
-                          {"data_offsets", {at, end}}};
+    header[array.name] = {
+        {"dtype", array.type == ArrayType::f32 ? "F32" : "I32"}, {"shape", array.shape}, {"data_offsets", {at, end}}};
     offsets_.push_back(at);
     at = end;
   }
@@ -109,7 +108,8 @@ void ArrayFile::open_safetensors(const std::map<std::string, std::string>& metad
 
 void ArrayFile::open_npy() {
   std::error_code error;
-  check(fs::create_directories(temporary_, error), "[file] {}: the folder cannot be made: {}", path_.string(), error.message());
+  check(fs::create_directories(temporary_, error), "[file] {}: the folder cannot be made: {}", path_.string(),
+        error.message());
   for (const ArrayShape& array : arrays_) {
     const std::string header = npy_header(array);
     files_.push_back(create(temporary_ / (array.name + ".npy")));
@@ -145,8 +145,11 @@ void ArrayFile::append(size_t array, std::span<const int32_t> numbers) {
 void ArrayFile::finish() {
   for (size_t i = 0; i < arrays_.size(); ++i)
     check(left_[i] == 0, "[capture] {} lacks {} numbers", arrays_[i].name, left_[i]);
-  for (int file : files_)
-    check(::fsync(file) == 0, "[file] {}: writing failed: {}: is the disk full?", path_.string(), std::strerror(errno));
+  for (size_t i = 0; i < files_.size(); ++i) {
+    const bool again = i > 0 && files_[i] == files_[i - 1];  // arrays of one file
+    check(again || ::fsync(files_[i]) == 0, "[file] {}: writing failed: {}: is the disk full?", path_.string(),
+          std::strerror(errno));
+  }
   std::error_code error;
   fs::rename(temporary_, path_, error);
   check(!error, "[file] {}: cannot be written: {}", path_.string(), error.message());

@@ -48,9 +48,9 @@ class ArrayFile {
 
   std::filesystem::path path_, temporary_;
   std::vector<ArrayShape> arrays_;
-  std::vector<int> files_;         // descriptor of each array's file
-  std::vector<int64_t> offsets_;   // where its next number goes
-  std::vector<int64_t> left_;      // numbers still to come
+  std::vector<int> files_;        // descriptor of each array's file
+  std::vector<int64_t> offsets_;  // where its next number goes
+  std::vector<int64_t> left_;     // numbers still to come
   int64_t bytes_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #include "inspect/attribution.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "inspect/encoder_head.h"
 #include "inspect/run_record.h"
@@ -11,14 +11,15 @@ namespace {
 
 using Direction = std::vector<double>;
 
-double dot(const Direction& a, const std::vector<double>& b) { return limpid::dot(a.data(), b.data(), static_cast<int64_t>(a.size())); }
+double dot(const Direction& a, const std::vector<double>& b) {
+  return limpid::dot(a.data(), b.data(), static_cast<int64_t>(a.size()));
+}
 
 // wᵀ·W for a projection into the residual stream: what each of its inputs is worth in the direction w.
 std::vector<double> worth_of_inputs(const Projection& projection, const Direction& w) {
   std::vector<double> worth(projection.inputs);
   for (int64_t o = 0; o < projection.outputs; ++o)
-    for (int64_t i = 0; i < projection.inputs; ++i)
-      worth[i] += w[o] * static_cast<double>(projection.row(o)[i]);
+    for (int64_t i = 0; i < projection.inputs; ++i) worth[i] += w[o] * static_cast<double>(projection.row(o)[i]);
   return worth;
 }
 
@@ -31,8 +32,8 @@ double bias_part(const Projection& projection, const Direction& w) {
 // Goes from the last vector of a stack to its embedding and notes what each part is worth.
 class StackWalk {
  public:
-  StackWalk(const Config& config, const WeightTable& weights, const RunRecord& record, const AttributionOptions& options,
-            int64_t position, std::vector<LogitPart>& parts)
+  StackWalk(const Config& config, const WeightTable& weights, const RunRecord& record,
+            const AttributionOptions& options, int64_t position, std::vector<LogitPart>& parts)
       : config_(config),
         weights_(weights),
         record_(record),
@@ -86,29 +87,29 @@ class StackWalk {
     const Projection output = weights_.projection(names.output, config_.layout);
     const std::vector<double> worth = worth_of_inputs(output, w), z = row(tap + ".z");
     const int64_t heads = stack_config(config_).heads, size = output.inputs / heads;
-    for (int64_t head = 0; head < heads; ++head)
+    if (!output.bias.empty()) add(tap + ".bias", PartKind::bias, layer, -1, bias_part(output, w));
+    for (int64_t head = heads - 1; head >= 0; --head)
       add(fmt::format("{}.head{}", tap, head), PartKind::head, layer, head,
           limpid::dot(worth.data() + head * size, z.data() + head * size, size));
-    if (!output.bias.empty()) add(tap + ".bias", PartKind::bias, layer, -1, bias_part(output, w));
   }
 
   void feed_forward(const Direction& w, const FeedForwardNames& names, const std::string& scope, int64_t layer) {
     const Projection down = weights_.projection(names.down, config_.layout);
     const std::vector<double> worth = worth_of_inputs(down, w), post = row(scope + "ffn.post");
+    if (!down.bias.empty()) add(scope + "ffn.bias", PartKind::bias, layer, -1, bias_part(down, w));
     if (options_.neurons)
-      for (int64_t i = 0; i < down.inputs; ++i)
+      for (int64_t i = down.inputs - 1; i >= 0; --i)
         add(fmt::format("{}ffn.neuron{}", scope, i), PartKind::neuron, layer, i, worth[i] * post[i]);
     else
       add(scope + "ffn", PartKind::feed_forward, layer, -1, dot(worth, post));
-    if (!down.bias.empty()) add(scope + "ffn.bias", PartKind::bias, layer, -1, bias_part(down, w));
   }
 
   void embedding(Direction w, const std::string& side) {
     if (config_.embedding_norm) w = through_norm(w, names_of(config_.model_type).embedding_norm, "embed_norm", -1);
-    add(side + "embed", PartKind::embedding, -1, -1, dot(w, row(side + "embed")));
+    if (record_.has("segment_embed")) add("segment_embed", PartKind::segment, -1, -1, dot(w, row("segment_embed")));
     if (record_.has(side + "pos_embed"))
       add(side + "pos_embed", PartKind::position, -1, -1, dot(w, row(side + "pos_embed")));
-    if (record_.has("segment_embed")) add("segment_embed", PartKind::segment, -1, -1, dot(w, row("segment_embed")));
+    add(side + "embed", PartKind::embedding, -1, -1, dot(w, row(side + "embed")));
   }
 
   std::vector<double> row(const std::string& tap) const { return record_.at(tap).row(position_); }
@@ -134,7 +135,8 @@ void attribute_recurrent(const Config& config, const RunRecord& record, const Di
   int64_t begin = 0;
   const auto take = [&](const std::string& tap, PartKind kind, int64_t layer) {
     const std::vector<double> row = record.at(tap).row(position);
-    parts.push_back({tap, kind, layer, -1, limpid::dot(w.data() + begin, row.data(), static_cast<int64_t>(row.size()))});
+    parts.push_back(
+        {tap, kind, layer, -1, limpid::dot(w.data() + begin, row.data(), static_cast<int64_t>(row.size()))});
     begin += static_cast<int64_t>(row.size());
   };
   take(fmt::format("decoder.{}.h", top), PartKind::state, top);
@@ -159,10 +161,11 @@ double chosen(const AttributionOptions& options, const real* row) {
 std::vector<std::string> wanted_taps(const Config& config) {
   if (config.family == Family::rnn_seq2seq) return {"decoder.*.h", "context", "decoder.embed"};
   const std::string scope = stack_scope(config), side = config.family == Family::seq2seq ? "decoder." : "";
-  std::vector<std::string> taps = {scope + ".*.scale", scope + ".*attn.z", scope + ".*.ffn.post", side + "embed",
-                                   side + "pos_embed", side + "final_norm.scale"};
+  std::vector<std::string> taps = {scope + ".*.scale", scope + ".*attn.z", scope + ".*.ffn.post",
+                                   side + "embed",     side + "pos_embed", side + "final_norm.scale"};
   if (config.family == Family::encoder)
-    for (const char* tap : {"segment_embed", "embed_norm.scale", "head_norm.scale", "final_norm"}) taps.emplace_back(tap);
+    for (const char* tap : {"segment_embed", "embed_norm.scale", "head_norm.scale", "final_norm"})
+      taps.emplace_back(tap);
   if (config.family == Family::encoder)
     taps.push_back(fmt::format("{}.{}.resid_post", scope, config.encoder.layers - 1));
   return taps;
@@ -176,7 +179,8 @@ Attribution attribute_logit(Model& model, const Example& example, const Attribut
   const int64_t choices = model.output().weight().shape[0];
   check(options.token >= 0 && options.token < choices && options.against < choices,
         "[look] there is no token {}: the model chooses among {}", std::max(options.token, options.against), choices);
-  check(example.batch.labels[position] >= 0, "[look] a model that classifies texts does so at the first token: take position 0");
+  check(example.batch.labels[position] >= 0,
+        "[look] a model that classifies texts does so at the first token: take position 0");
   const WeightTable weights(model);
   const RunRecord record = record_run(model, example, wanted_taps(config));
   Attribution result{.position = position, .token = options.token};
@@ -192,15 +196,15 @@ Attribution attribute_logit(Model& model, const Example& example, const Attribut
   } else {
     if (config.family == Family::encoder) {
       const EncoderHead head(config, weights);
-      const std::string last = config.final_norm
-                                   ? std::string("final_norm")
-                                   : fmt::format("blocks.{}.resid_post", config.encoder.layers - 1);
+      const std::string last = config.final_norm ? std::string("final_norm")
+                                                 : fmt::format("blocks.{}.resid_post", config.encoder.layers - 1);
       double constant = 0;
       w = head.backward(w, record.at(last).row(position), constant);
       result.parts.push_back({"head.bias", PartKind::bias, -1, -1, constant});
     }
     StackWalk(config, weights, record, options, position, result.parts).walk(w);
   }
+  std::reverse(result.parts.begin(), result.parts.end());  // from the embedding to the output
   for (const LogitPart& part : result.parts) result.sum += part.value;
   return result;
 }

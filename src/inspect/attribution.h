@@ -27,9 +27,9 @@ struct LogitPart {
 struct Attribution {
   int64_t position = 0;
   int32_t token = 0;
-  double logit = 0;  // of the run
-  std::vector<LogitPart> parts;
-  double sum = 0;    // of the parts
+  double logit = 0;              // of the run
+  std::vector<LogitPart> parts;  // in the order of the forward pass
+  double sum = 0;                // of the parts
   double error() const { return sum - logit; }
 };
 

@@ -24,8 +24,8 @@ int64_t layer_of(const std::string& name) {
 std::vector<int64_t> chosen_rows(const std::vector<int64_t>& positions, int64_t count) {
   std::vector<int64_t> rows;
   for (int64_t i = 0; i < count; ++i)
-    if (positions.empty() || std::any_of(positions.begin(), positions.end(),
-                                         [&](int64_t p) { return (p < 0 ? p + count : p) == i; }))
+    if (positions.empty() ||
+        std::any_of(positions.begin(), positions.end(), [&](int64_t p) { return (p < 0 ? p + count : p) == i; }))
       rows.push_back(i);
   return rows;
 }
@@ -73,7 +73,8 @@ CapturePlan plan_capture(const Model& model, const CaptureOptions& options, cons
   std::vector<std::string> names;
   for (const std::string& pattern : options.patterns)
     for (const TapInfo& tap : find_taps(known, pattern, model.config())) {
-      const bool in_layers = options.layers.empty() || std::count(options.layers.begin(), options.layers.end(), layer_of(tap.name));
+      const bool in_layers =
+          options.layers.empty() || std::count(options.layers.begin(), options.layers.end(), layer_of(tap.name));
       if (!in_layers || std::count(names.begin(), names.end(), tap.name)) continue;
       names.push_back(tap.name);
       plan.taps.push_back(tap);
@@ -87,7 +88,8 @@ CapturePlan plan_capture(const Model& model, const CaptureOptions& options, cons
     plan.input_tokens += lengths.input;
     for (size_t i = 0; i < plan.taps.size(); ++i) {
       const TapInfo& tap = plan.taps[i];
-      const auto chosen = static_cast<int64_t>(chosen_rows(options.positions, tap.row_count(lengths.source, lengths.input)).size());
+      const auto chosen =
+          static_cast<int64_t>(chosen_rows(options.positions, tap.row_count(lengths.source, lengths.input)).size());
       keys[i] = tap.key_count(lengths.source, lengths.input);
       rows[i] += chosen;
       numbers[i] += tap.keys ? tap.heads * chosen * keys[i] : chosen * tap.cols;
@@ -97,7 +99,8 @@ CapturePlan plan_capture(const Model& model, const CaptureOptions& options, cons
   for (size_t i = 0; i < plan.taps.size(); ++i) {
     const TapInfo& tap = plan.taps[i];
     std::vector<int64_t> shape = {rows[i], tap.cols};
-    if (tap.keys) shape = plan.texts == 1 ? std::vector<int64_t>{tap.heads, rows[i], keys[i]} : std::vector<int64_t>{numbers[i]};
+    if (tap.keys)
+      shape = plan.texts == 1 ? std::vector<int64_t>{tap.heads, rows[i], keys[i]} : std::vector<int64_t>{numbers[i]};
     plan.arrays.push_back({tap.name, shape});
   }
   plan.arrays.push_back({"texts", {plan.texts, 2}, ArrayType::i32});

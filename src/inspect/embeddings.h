@@ -44,6 +44,7 @@ struct Projection2d {
 Projection2d principal_components(const std::vector<std::vector<double>>& vectors);
 
 // The points with their names as a picture.
-std::string scatter_svg(const Projection2d& projection, const std::vector<std::string>& labels, const std::string& title);
+std::string scatter_svg(const Projection2d& projection, const std::vector<std::string>& labels,
+                        const std::string& title);
 
 }  // namespace limpid

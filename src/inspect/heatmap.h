@@ -18,7 +18,7 @@ namespace limpid {
 
 struct Heatmap {
   std::string title;
-  std::string row_name, column_name;      // what they are: "query", "neuron"; may be empty
+  std::string row_name, column_name;       // what they are: "query", "neuron"; may be empty
   std::vector<std::string> rows, columns;  // labels; empty: their numbers
   int64_t row_count = 0, column_count = 0;
   std::vector<float> values;  // (row_count, column_count)
@@ -36,7 +36,7 @@ Heatmap folded(std::string title, const real* values, int64_t count);
 struct Picture {
   std::string title;
   std::vector<Heatmap> maps;
-  int64_t per_row = 2;       // maps side by side
+  int64_t per_row = 2;        // maps side by side
   bool shared_range = false;  // one scale for all, so that colours compare
 };
 
@@ -59,8 +59,8 @@ struct TerminalStyle {
 std::string to_terminal(const Picture& picture, const TerminalStyle& style);
 
 struct SvgStyle {
-  double width = 900;     // pixels at most, for maps side by side
-  bool hover = true;      // the value of each cell as its <title>
+  double width = 900;  // pixels at most, for maps side by side
+  bool hover = true;   // the value of each cell as its <title>
 };
 std::string to_svg(const Picture& picture, const SvgStyle& style = {});
 

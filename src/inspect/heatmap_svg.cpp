@@ -16,9 +16,9 @@ constexpr double kFont = 11, kTitleFont = 12, kMaxCell = 20, kMinCell = 1, kMapG
 constexpr double kCharacter = 0.58;  // width of a cell of text, in sizes of the font
 constexpr double kBarWidth = 12, kBarRoom = 62;
 constexpr int64_t kMostColumns = 1024;  // more are pooled: they could not be told apart
-constexpr int64_t kMostLabel = 18;      // cells of text
+constexpr int64_t kMostLabel = 26;      // cells of text
 
-std::string label_text(const std::string& label) { return cut_to(visible(label), kMostLabel); }
+std::string label_text(const std::string& label) { return cut_to(label, kMostLabel); }
 
 std::string hex(const Rgb& c) { return fmt::format("#{:02x}{:02x}{:02x}", c[0], c[1], c[2]); }
 
@@ -33,11 +33,12 @@ std::string number_text(double value) {
 // Sizes of one map in pixels.
 struct Plan {
   double cell_width = 0, cell_height = 0;
-  double left = 0, top = 0;      // room for labels and titles
+  double left = 0, top = 0;               // room for labels and titles
   int64_t row_step = 1, column_step = 1;  // every so many labels are written
 
   double map_width = 0, map_height = 0;
-  double width(bool bar) const { return left + map_width + (bar ? kBarRoom : 0); }
+  double title_width = 0;
+  double width(bool bar) const { return left + std::max(map_width + (bar ? kBarRoom : 0), title_width); }
   double height() const { return top + map_height + 4; }
 };
 
@@ -55,9 +56,12 @@ Plan plan_map(const Heatmap& map, double width, bool bar) {
   plan.cell_width = std::clamp(room / static_cast<double>(map.column_count), kMinCell, kMaxCell);
   plan.map_width = plan.cell_width * static_cast<double>(map.column_count);
   plan.cell_height = std::clamp(600 / static_cast<double>(map.row_count), 4.0, kMaxCell);
-  if (plan.cell_width < plan.cell_height && map.row_count > 1) plan.cell_height = std::max(plan.cell_width, 10.0);
+  if (plan.cell_width < plan.cell_height && map.row_count > 1)
+    plan.cell_height = std::max(plan.cell_width, map.row_count <= 60 ? 12.0 : 5.0);
   plan.map_height = plan.cell_height * static_cast<double>(map.row_count);
-  const auto step = [](double cell) { return std::max<int64_t>(static_cast<int64_t>(std::ceil(kFont / cell)), 1); };
+  const auto step = [](double cell) {
+    return std::max<int64_t>(static_cast<int64_t>(std::ceil(0.9 * kFont / cell)), 1);
+  };
   plan.row_step = step(plan.cell_height);
   plan.column_step = step(plan.cell_width);
   if (plan.column_step > 1)  // a round number
@@ -66,8 +70,9 @@ Plan plan_map(const Heatmap& map, double width, bool bar) {
         plan.column_step = round;
         break;
       }
-  plan.top = longest(map, false) + 10 + (map.title.empty() ? 0 : kTitleFont + 8) +
-             (map.column_name.empty() ? 0 : kFont + 5);
+  plan.title_width = static_cast<double>(display_width(map.title)) * kTitleFont * kCharacter;
+  plan.top =
+      longest(map, false) + 10 + (map.title.empty() ? 0 : kTitleFont + 8) + (map.column_name.empty() ? 0 : kFont + 5);
   return plan;
 }
 
@@ -81,10 +86,11 @@ std::string draw_bar(const ColorRange& range, double x, double y, double height,
                        hex(color_of(range.low + part * (range.high - range.low), range)));
   }
   svg += "</linearGradient>\n";
-  svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" fill=\"url(#scale{})\" class=\"frame\"/>\n",
-                     x, y, kBarWidth, height, id);
-  const std::vector<double> marks =
-      height < 40 ? std::vector<double>{0.0, 1.0} : std::vector<double>{0.0, 0.5, 1.0};
+  svg += fmt::format(
+      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" fill=\"url(#scale{})\" stroke=\"#888\" "
+      "stroke-width=\".6\"/>\n",
+      x, y, kBarWidth, height, id);
+  const std::vector<double> marks = height < 40 ? std::vector<double>{0.0, 1.0} : std::vector<double>{0.0, 0.5, 1.0};
   for (double part : marks)
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"mark\">{}</text>\n", x + kBarWidth + 4,
                        y + height * (1 - part) + 4, number_text(range.low + part * (range.high - range.low)));
@@ -113,8 +119,8 @@ std::string draw_cells(const Heatmap& map, const Plan& plan, const ColorRange& r
       svg += fmt::format("<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\"",
                          x + static_cast<double>(j) * plan.cell_width, y + static_cast<double>(i) * plan.cell_height,
                          plan.cell_width, plan.cell_height, hex(color_of(value, range)));
-      svg += hover ? fmt::format("><title>{}, {}: {}</title></rect>\n", svg_escaped(visible(map.row_label(i))),
-                                 svg_escaped(visible(map.column_label(j))), number_text(value))
+      svg += hover ? fmt::format("><title>{}, {}: {}</title></rect>\n", svg_escaped(map.row_label(i)),
+                                 svg_escaped(map.column_label(j)), number_text(value))
                    : std::string("/>\n");
     }
   return svg + "</g>\n" +
@@ -127,14 +133,17 @@ std::string draw_map(const Heatmap& map, const Plan& plan, const ColorRange& ran
   const double left = x + plan.left, top = y + plan.top;
   double line = y + kTitleFont;
   if (!map.title.empty()) {
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"title\">{}</text>\n", left, line, svg_escaped(map.title));
+    svg +=
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"title\">{}</text>\n", left, line, svg_escaped(map.title));
     line += kFont + 7;
   }
   if (!map.column_name.empty())
-    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"name\">{} →</text>\n", left, line, svg_escaped(map.column_name));
+    svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"name\">{} →</text>\n", left, line,
+                       svg_escaped(map.column_name));
   if (!map.row_name.empty())
-    svg += fmt::format("<text transform=\"translate({:.1f},{:.1f}) rotate(-90)\" class=\"name\" text-anchor=\"middle\">← {}</text>\n",
-                       x + kFont, top + plan.map_height / 2, svg_escaped(map.row_name));
+    svg += fmt::format(
+        "<text transform=\"translate({:.1f},{:.1f}) rotate(-90)\" class=\"name\" text-anchor=\"middle\">← {}</text>\n",
+        x + kFont, top + plan.map_height / 2, svg_escaped(map.row_name));
   return svg + draw_labels(map, plan, left, top) + draw_cells(map, plan, range, left, top, hover);
 }
 
@@ -143,7 +152,8 @@ std::string draw_map(const Heatmap& map, const Plan& plan, const ColorRange& ran
 std::string to_svg(const Picture& picture, const SvgStyle& style) {
   const ColorRange all = range_of(picture);
   const bool one_bar = picture.shared_range && picture.maps.size() > 1;
-  const auto per_row = std::clamp<int64_t>(picture.per_row, 1, std::max<int64_t>(static_cast<int64_t>(picture.maps.size()), 1));
+  const auto per_row =
+      std::clamp<int64_t>(picture.per_row, 1, std::max<int64_t>(static_cast<int64_t>(picture.maps.size()), 1));
   const double share = (style.width - static_cast<double>(per_row - 1) * kMapGap - (one_bar ? kBarRoom : 0)) /
                        static_cast<double>(per_row);
   const double head = picture.title.empty() ? 8 : 36;
@@ -157,7 +167,8 @@ std::string to_svg(const Picture& picture, const SvgStyle& style) {
       const Plan plan = plan_map(map, share, !one_bar);
       body += draw_map(map, plan, range, x, y, style.hover);
       if (!one_bar)
-        body += draw_bar(range, x + plan.left + plan.map_width + 10, y + plan.top, plan.map_height, static_cast<int>(i));
+        body +=
+            draw_bar(range, x + plan.left + plan.map_width + 10, y + plan.top, plan.map_height, static_cast<int>(i));
       x += plan.width(!one_bar) + kMapGap;
       height = std::max(height, plan.height());
     }
@@ -167,6 +178,7 @@ std::string to_svg(const Picture& picture, const SvgStyle& style) {
   if (one_bar) {
     body += draw_bar(all, width + 12, head + 30, 160, 0);
     width += kBarRoom;
+    y = std::max(y, head + 210);
   }
   width = std::max(width, static_cast<double>(display_width(picture.title)) * 15 * kCharacter) + 8;
   return svg_begin(width, y, picture.title) + body + "</svg>\n";

@@ -11,7 +11,7 @@
 namespace limpid {
 namespace {
 
-constexpr int64_t kMostLabel = 14;      // cells of a row's label
+constexpr int64_t kMostLabel = 20;      // cells of a row's label
 constexpr int64_t kMostLabelLines = 6;  // lines of column labels, written downwards
 constexpr int64_t kGap = 3;             // between maps side by side
 
@@ -38,9 +38,8 @@ std::string color_cell(double value, const ColorRange& range) {
 Lines column_labels(const Heatmap& map, int64_t margin) {
   std::vector<std::vector<std::string>> labels;
   size_t height = 0;
-  const bool numbers = map.columns.empty() || map.column_count > 40;  // too many to read: every eighth
   for (int64_t j = 0; j < map.column_count; ++j) {
-    labels.push_back(numbers && j % 8 ? std::vector<std::string>{} : characters(visible(map.column_label(j))));
+    labels.push_back(characters(map.column_label(j)));
     if (labels.back().size() > kMostLabelLines) {
       labels.back().resize(kMostLabelLines - 1);
       labels.back().emplace_back("…");
@@ -57,6 +56,17 @@ Lines column_labels(const Heatmap& map, int64_t margin) {
     lines.push_back(std::move(text));
   }
   return lines;
+}
+
+// Where columns have numbers, or stand for several each: every eighth one's label, lying.
+std::string column_ticks(const Heatmap& map, int64_t margin) {
+  constexpr int64_t kEvery = 8;
+  std::string text(static_cast<size_t>(margin), ' ');
+  for (int64_t j = 0; j < map.column_count; j += kEvery) {
+    const int64_t room = 2 * std::min(kEvery, map.column_count - j);
+    text += pad_right(cut_to(map.column_label(j), room - 1), room);
+  }
+  return text;
 }
 
 std::string number_text(double value) { return fmt::format("{:.3g}", value); }
@@ -79,15 +89,18 @@ struct Block {
 Block draw_map(const Heatmap& whole, const ColorRange& range, int64_t width, bool color, bool with_bar) {
   int64_t margin = 0;
   for (int64_t i = 0; i < whole.row_count; ++i)
-    margin = std::max(margin, std::min(display_width(visible(whole.row_label(i))), kMostLabel));
+    margin = std::max(margin, std::min(display_width(whole.row_label(i)), kMostLabel));
   margin += 1;
   const Heatmap map = pooled(whole, (width - margin) / 2);
   Block block{.width = margin + 2 * map.column_count};
   block.width = std::max(block.width, std::min(width, display_width(map.title)));
   if (!map.title.empty()) block.lines.push_back(cut_to(map.title, block.width));
-  for (std::string& line : column_labels(map, margin)) block.lines.push_back(std::move(line));
+  if (whole.columns.empty() || map.column_count < whole.column_count)
+    block.lines.push_back(column_ticks(map, margin));
+  else
+    for (std::string& line : column_labels(map, margin)) block.lines.push_back(std::move(line));
   for (int64_t i = 0; i < map.row_count; ++i) {
-    std::string line = pad_left(cut_to(visible(map.row_label(i)), margin - 1), margin - 1) + " ";
+    std::string line = pad_left(cut_to(map.row_label(i), margin - 1), margin - 1) + " ";
     for (int64_t j = 0; j < map.column_count; ++j) {
       const auto value = static_cast<double>(map.at(i, j));
       line += color ? color_cell(value, range) : plain_cell(value, range);

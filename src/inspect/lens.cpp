@@ -15,7 +15,8 @@ namespace {
 // From a layer's vectors to logits, by the same operations as the model's own.
 class Unembedding {
  public:
-  Unembedding(Model& model, const RunRecord& record) : model_(model), config_(model.config()), record_(record), weights_(model) {}
+  Unembedding(Model& model, const RunRecord& record)
+      : model_(model), config_(model.config()), record_(record), weights_(model) {}
 
   Tensor logits(const std::string& layer) const {
     Run run({});
@@ -42,7 +43,8 @@ class Unembedding {
     const Weight* bias = weights_.has(name + ".bias") ? &weights_.weight(name + ".bias") : nullptr;
     if (config_.norm == NormKind::rms) return rms_norm(run, x, gain, config_.norm_eps);
     if (config_.norm == NormKind::layer) return layer_norm(run, x, gain, bias, config_.norm_eps);
-    return batch_norm(run, x, gain, *bias, {&weights_.weight(name + ".running_mean"), &weights_.weight(name + ".running_var")},
+    return batch_norm(run, x, gain, *bias,
+                      {&weights_.weight(name + ".running_mean"), &weights_.weight(name + ".running_var")},
                       config_.norm_eps);
   }
 

@@ -21,7 +21,7 @@ struct LensCell {
   int64_t rank = 0;            // of the watched token, from 1
   double probability = 0;      // of the watched token
   double logit = 0;
-  double entropy = 0;          // of the whole distribution, in bits
+  double entropy = 0;  // of the whole distribution, in bits
 };
 
 struct LensTable {

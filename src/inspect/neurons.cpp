@@ -9,7 +9,9 @@
 namespace limpid {
 namespace {
 
-double length(const std::vector<double>& x) { return std::sqrt(dot(x.data(), x.data(), static_cast<int64_t>(x.size()))); }
+double length(const std::vector<double>& x) {
+  return std::sqrt(dot(x.data(), x.data(), static_cast<int64_t>(x.size())));
+}
 
 std::vector<WeightedToken> strongest(const std::vector<double>& values, int64_t count, bool largest) {
   std::vector<int32_t> order(values.size());
@@ -31,12 +33,14 @@ NeuronReader::NeuronReader(Model& model, const std::string& side, int64_t block)
   check(config.family != Family::rnn_seq2seq && config.feed_forward,
         "[look] this model has no feed-forward networks, so it has no neurons to read");
   const int64_t layers = stack_config(config, side).layers;
-  check(block >= 0 && block < layers, "[look] there is no block {}: the stack has {}, 0 … {}", block, layers, layers - 1);
+  check(block >= 0 && block < layers, "[look] there is no block {}: the stack has {}, 0 … {}", block, layers,
+        layers - 1);
   const WeightTable weights(model);
   const StackNames& stack = stack_names(config, side);
   const BlockNames names = stack.of(block);
   const auto eps = static_cast<double>(config.norm_eps);
-  const bool after = config.norm_place == NormPlace::after, encoder = config.family == Family::seq2seq && side == "encoder";
+  const bool after = config.norm_place == NormPlace::after,
+             encoder = config.family == Family::seq2seq && side == "encoder";
   const bool cross = config.family == Family::seq2seq && !encoder;
   tap_ = fmt::format("{}.{}.ffn.post", stack_scope(config, side), block);
   question_ = weights.projection(config.gated ? names.ffn.gate : names.ffn.up, config.layout);
@@ -60,10 +64,12 @@ std::vector<double> NeuronReader::column(int64_t neuron) const {
 }
 
 NeuronReading NeuronReader::read(int64_t neuron, int64_t tokens) const {
-  check(neuron >= 0 && neuron < count(), "[look] there is no neuron {}: the block has {}, 0 … {}", neuron, count(), count() - 1);
+  check(neuron >= 0 && neuron < count(), "[look] there is no neuron {}: the block has {}, 0 … {}", neuron, count(),
+        count() - 1);
   const std::vector<double> question(question_.row(neuron), question_.row(neuron) + width_);
   const std::vector<double> answer = column(neuron);
-  NeuronReading reading{.block = block_, .neuron = neuron, .question_length = length(question), .answer_length = length(answer)};
+  NeuronReading reading{
+      .block = block_, .neuron = neuron, .question_length = length(question), .answer_length = length(answer)};
   NormWeights norm = read_norm_;
   std::fill(norm.bias.begin(), norm.bias.end(), 0.0);  // the same for all tokens
   const std::vector<double> direction = has_write_norm_ ? write_norm_.gain : std::vector<double>(width_, 1.0);

@@ -15,7 +15,7 @@ struct WeightedToken {
 
 struct NeuronReading {
   int64_t block = 0, neuron = 0;
-  std::vector<WeightedToken> asked;               // tokens whose embeddings, normalised as the network reads them, ask loudest
+  std::vector<WeightedToken> asked;  // tokens whose embeddings, normalised as the network reads them, ask loudest
   std::vector<WeightedToken> promoted, demoted;   // by its answer through the output layer, strongest first
   double question_length = 0, answer_length = 0;  // of the two vectors
 };

@@ -3,21 +3,27 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "inspect/display_text.h"
 #include "inspect/tap_names.h"
 
 namespace limpid {
 namespace {
 
+constexpr std::string_view kWordStart = "▁";  // SentencePiece's mark
+
 // Labels of the rows (or keys) of a tap.
 std::vector<std::string> labels_of(TapAxis axis, const Example& example) {
-  if (axis == TapAxis::source) return example.source;
-  return axis == TapAxis::input ? example.input : std::vector<std::string>{"text"};
+  if (axis == TapAxis::text) return {"text"};
+  std::vector<std::string> labels;
+  for (const std::string& token : axis == TapAxis::source ? example.source : example.input)
+    labels.push_back(visible(token));
+  return labels;
 }
 
 // Everything that one tap showed in a pass over one text: rows, or one matrix a head.
 struct Shown {
   TapInfo info;
-  int64_t rows = 0, cols = 0;  // pairs: keys
+  int64_t rows = 0, cols = 0;            // pairs: keys
   std::vector<std::vector<real>> heads;  // of rows of tokens: one entry
 
   Heatmap map(size_t head, const Example& example, const std::string& title) const {
@@ -52,10 +58,14 @@ std::vector<Shown> show(const Session& session, const Example& example, const st
 
 std::string text_line(const Example& example) {
   std::string text;
-  for (const std::string& token : example.source) text += token;
+  const auto add = [&](const std::vector<std::string>& tokens) {
+    for (const std::string& token : tokens)
+      text += token.starts_with(kWordStart) ? " " + token.substr(kWordStart.size()) : token;
+  };
+  add(example.source);
   if (!text.empty()) text += " → ";
-  for (const std::string& token : example.input) text += token;
-  return text;
+  add(example.input);
+  return text.starts_with(' ') ? text.substr(1) : text;
 }
 
 // Attention of one query: a row a head.
@@ -103,11 +113,14 @@ Picture block_picture(const Session& session, const Example& example, const Bloc
   check(options.block >= 0 && options.block < layers, "[look] there is no block {}: the stack has {}, 0 … {}",
         options.block, layers, layers - 1);
   const std::string block = fmt::format("{}.{}.", scope, options.block);
-  const std::string attention = options.cross ? "cross_attn." : config.family == Family::seq2seq ? "self_attn." : "attn.";
+  const std::string attention = options.cross                      ? "cross_attn."
+                                : config.family == Family::seq2seq ? "self_attn."
+                                                                   : "attn.";
   const std::vector<TapInfo> known = list_taps(session.model());
   std::vector<TapInfo> taps = find_taps(known, block + attention + (options.pattern ? "pattern" : "masked"), config);
   std::vector<std::string> titles = {"", "up-projection", "activation", "down-projection"};
-  const auto network = config.feed_forward ? std::vector<const char*>{"ffn.pre", "ffn.post", "ffn_out"} : std::vector<const char*>{};
+  const auto network =
+      config.feed_forward ? std::vector<const char*>{"ffn.pre", "ffn.post", "ffn_out"} : std::vector<const char*>{};
   for (const char* tap : network) taps.push_back(find_taps(known, block + tap, config).at(0));
 
   const bool encoder = options.side == "encoder" && session.two_sided();
@@ -127,14 +140,16 @@ Picture block_picture(const Session& session, const Example& example, const Bloc
       picture.maps.push_back(shown[i].map(0, example, title));
   }
   if (position)
-    picture.title += fmt::format("   (position {}: {})", *position, encoder ? example.source[*position] : example.input[*position]);
+    picture.title +=
+        fmt::format("   (position {}: {})", *position, encoder ? example.source[*position] : example.input[*position]);
   return picture;
 }
 
 Picture head_grid(const Session& session, const Example& example, const std::string& pattern) {
   const Config& config = session.config();
   const bool recurrent = config.family == Family::rnn_seq2seq;
-  const std::string usual = recurrent ? "align" : stack_scope(config) + (session.two_sided() ? ".*.cross_attn.pattern" : ".*.attn.pattern");
+  const std::string usual =
+      recurrent ? "align" : stack_scope(config) + (session.two_sided() ? ".*.cross_attn.pattern" : ".*.attn.pattern");
   const auto taps = find_taps(list_taps(session.model()), pattern.empty() ? usual : pattern, config);
   Picture picture{.title = text_line(example), .per_row = 1, .shared_range = true};
   for (const Shown& one : show(session, example, taps)) {
@@ -155,7 +170,9 @@ Picture tap_picture(const Session& session, const Example& example, const std::s
   for (const Shown& one : show(session, example, taps))
     for (size_t head = 0; head < one.heads.size(); ++head) {
       if (one.info.keys && one.info.heads > 1) picture.per_row = 2;
-      picture.maps.push_back(one.map(head, example, one.info.keys && one.info.heads > 1 ? fmt::format("{}, head {}", one.info.name, head) : one.info.name));
+      picture.maps.push_back(one.map(
+          head, example,
+          one.info.keys && one.info.heads > 1 ? fmt::format("{}, head {}", one.info.name, head) : one.info.name));
     }
   return picture;
 }

@@ -11,10 +11,10 @@
 namespace limpid {
 
 struct Example {
-  Batch batch;                                // of one sequence
-  std::vector<std::string> source;            // the tokens as people read them; encoder-decoder models only
-  std::vector<std::string> input;             // the tokens that the model reads (of a decoder: shifted by one)
-  std::vector<int32_t> next;                  // the token after each position; -1: not known
+  Batch batch;                      // of one sequence
+  std::vector<std::string> source;  // the tokens as people read them; encoder-decoder models only
+  std::vector<std::string> input;   // the tokens that the model reads (of a decoder: shifted by one)
+  std::vector<int32_t> next;        // the token after each position; -1: not known
 
   int64_t positions() const { return batch.input.sequences.tokens(); }
 };
@@ -29,14 +29,14 @@ struct Session {
 
   Model& model() const { return *loaded.model; }
   const Config& config() const { return loaded.config(); }
-  bool two_sided() const;                             // reads one text and writes another
+  bool two_sided() const;  // reads one text and writes another
   const Tokenizer& reader() const { return *loaded.tokenizers.source; }
   const Tokenizer& writer() const { return *loaded.tokenizers.target; }
 
   Example example(const Text& text) const;
   // The token that a word is; its first one where it is several. "#17" is the token of that id.
   int32_t token(const Tokenizer& tokenizer, const std::string& word) const;
-  std::string piece(int32_t id) const;                // of the side that writes; of a classifier: the label
+  std::string piece(int32_t id) const;  // of the side that writes; of a classifier: the label
 };
 
 Session open_session(const std::filesystem::path& folder);

@@ -79,6 +79,9 @@ std::vector<HookName> hooks_of(const Config& config, bool decoder) {
 std::string with_self(std::string name, const Config& config) {
   if (config.family != Family::seq2seq) return name;
   const size_t at = name.find("attn.");
+  // Names without a stack stand for both: "hook_embed" is "*.embed".
+  if (name.find('.') == std::string::npos && name.find('*') == std::string::npos) return "*." + name;
+  if (name == "final_norm.scale") return "*." + name;
   const bool plain = at != std::string::npos && (at == 0 || name[at - 1] == '.' || name[at - 1] == '*');
   return plain ? name.insert(at, "self_") : name;
 }

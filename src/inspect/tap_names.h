@@ -19,7 +19,7 @@ struct TapInfo {
   TapAxis rows = TapAxis::input;
   std::optional<TapAxis> keys;  // pairs only
   int64_t heads = 1;
-  int64_t cols = 0;             // features of a row; pairs: 0, as many as there are keys
+  int64_t cols = 0;  // features of a row; pairs: 0, as many as there are keys
 
   // Numbers in a text of so many tokens.
   int64_t row_count(int64_t source, int64_t input) const { return count(rows, source, input); }

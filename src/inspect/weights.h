@@ -24,7 +24,7 @@ struct Projection {
 // away. Batch norm has one scale a feature, and takes its running mean away.
 struct NormWeights {
   NormKind kind = NormKind::layer;
-  std::vector<double> gain, bias;      // bias: zeros where there is none
+  std::vector<double> gain, bias;       // bias: zeros where there is none
   std::vector<double> mean, deviation;  // batch norm
 
   // y = norm(x) with the given scale (unused by batch norm).

@@ -11,8 +11,9 @@
 namespace limpid {
 
 struct WordAttention {
-  std::vector<std::string> source, target;   // words
-  std::vector<std::vector<double>> pattern;  // (target, source): attention of a word's tokens, summed over the words' tokens
+  std::vector<std::string> source, target;  // words
+  std::vector<std::vector<double>>
+      pattern;  // (target, source): attention of a word's tokens, summed over the words' tokens
 };
 
 struct Head {
@@ -28,12 +29,14 @@ struct AlignedPair {
   std::vector<std::pair<int, int>> alignment;
 };
 
-// The head whose strongest source word is most often one that the target word is truly aligned to, and how often (0 … 1).
+// The head whose strongest source word is most often one that the target word is truly aligned to, and how often (0 …
+// 1).
 struct AligningHead {
   Head head;
   double agreement = 0;
 };
-AligningHead find_aligning_head(const Seq2Seq& model, const Tokenizers& tokenizers, const std::vector<AlignedPair>& pairs);
+AligningHead find_aligning_head(const Seq2Seq& model, const Tokenizers& tokenizers,
+                                const std::vector<AlignedPair>& pairs);
 
 // The pattern as a picture for a terminal: one row a target word, one column a source word.
 std::string draw(const WordAttention& attention);

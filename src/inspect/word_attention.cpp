@@ -1,11 +1,11 @@
-#include "app/word_attention.h"
+#include "inspect/word_attention.h"
 
 #include <fmt/format.h>
-#include <utf8proc.h>
 
 #include <algorithm>
 
 #include "base/error.h"
+#include "inspect/display_text.h"
 
 namespace limpid {
 namespace {
@@ -72,24 +72,6 @@ void each_head(const Seq2Seq& model, const Tokenizers& tokenizers, const std::st
   model.forward(run, Batch::pairs({from}, {to}, static_cast<int32_t>(*model.config().decoder_start_token)));
 }
 
-int64_t width_of(const std::string& text) {
-  int64_t width = 0;
-  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  for (utf8proc_ssize_t at = 0, left = static_cast<utf8proc_ssize_t>(text.size()); left > 0;) {
-    utf8proc_int32_t code = 0;
-    const utf8proc_ssize_t used = utf8proc_iterate(bytes + at, left, &code);
-    if (used <= 0) break;
-    width += utf8proc_charwidth(code);
-    at += used;
-    left -= used;
-  }
-  return width;
-}
-
-std::string padded(const std::string& text, int64_t width) {
-  return std::string(static_cast<size_t>(std::max<int64_t>(width - width_of(text), 0)), ' ') + text;
-}
-
 }  // namespace
 
 WordAttention word_attention(const Seq2Seq& model, const Tokenizers& tokenizers, const std::string& source,
@@ -101,7 +83,8 @@ WordAttention word_attention(const Seq2Seq& model, const Tokenizers& tokenizers,
   return result;
 }
 
-AligningHead find_aligning_head(const Seq2Seq& model, const Tokenizers& tokenizers, const std::vector<AlignedPair>& pairs) {
+AligningHead find_aligning_head(const Seq2Seq& model, const Tokenizers& tokenizers,
+                                const std::vector<AlignedPair>& pairs) {
   const int64_t heads = model.config().decoder.heads;
   std::vector<int64_t> right(model.config().decoder.layers * heads);
   int64_t words = 0;
@@ -110,7 +93,8 @@ AligningHead find_aligning_head(const Seq2Seq& model, const Tokenizers& tokenize
       for (size_t word = 0; word < attention.pattern.size(); ++word) {
         const auto& row = attention.pattern[word];
         const auto strongest = static_cast<int>(std::max_element(row.begin(), row.end()) - row.begin());
-        right[at.layer * heads + at.head] += std::count(pair.alignment.begin(), pair.alignment.end(), std::pair(strongest, static_cast<int>(word)));
+        right[at.layer * heads + at.head] +=
+            std::count(pair.alignment.begin(), pair.alignment.end(), std::pair(strongest, static_cast<int>(word)));
       }
     });
     words += static_cast<int64_t>(split_words(pair.target).size());
@@ -123,15 +107,15 @@ AligningHead find_aligning_head(const Seq2Seq& model, const Tokenizers& tokenize
 std::string draw(const WordAttention& attention) {
   constexpr const char* kShades[] = {" ", "░", "▒", "▓", "█"};
   int64_t margin = 0;
-  for (const std::string& word : attention.target) margin = std::max(margin, width_of(word));
+  for (const std::string& word : attention.target) margin = std::max(margin, display_width(word));
   std::string text = std::string(static_cast<size_t>(margin) + 2, ' ');
   for (const std::string& word : attention.source) text += word + ' ';
   text += '\n';
   for (size_t i = 0; i < attention.target.size(); ++i) {
-    text += padded(attention.target[i], margin) + "  ";
+    text += pad_left(attention.target[i], margin) + "  ";
     for (size_t j = 0; j < attention.source.size(); ++j) {
       const char* shade = kShades[std::clamp(static_cast<int>(attention.pattern[i][j] * 5), 0, 4)];
-      for (int64_t k = 0; k < width_of(attention.source[j]); ++k) text += shade;
+      for (int64_t k = 0; k < display_width(attention.source[j]); ++k) text += shade;
       text += ' ';
     }
     text += '\n';

@@ -1,0 +1,120 @@
+#include "app/completion.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "app/input_lines.h"
+#include "inference/fill_mask.h"
+#include "inference/model_text.h"
+
+namespace limpid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string quoted(const Tokenizer& tokenizer, int32_t id) { return one_line(Json(tokenizer.piece(id))); }
+
+}  // namespace
+
+std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::vector<std::string> read_prompts(const CompleteOptions& options, bool lines) {
+  if (!options.prompts.empty()) return options.prompts;
+  InputLines input(options.file.empty() ? std::vector<std::string>{} : std::vector<std::string>{options.file});
+  std::vector<std::string> prompts;
+  while (auto line = input.next()) {
+    if (lines || prompts.empty())
+      prompts.push_back(std::move(*line));
+    else
+      prompts[0] += '\n' + *line;
+  }
+  if (prompts.empty() && !lines) prompts.emplace_back();
+  return prompts;
+}
+
+void show(std::string_view text) {
+  fmt::print("{}", text);
+  check(std::fflush(stdout) == 0, "[complete] the output cannot be written: is the disk full?");
+}
+
+std::string shares(const Tokenizer& tokenizer, const std::vector<TokenScore>& tokens) {
+  std::string text;
+  for (const TokenScore& token : tokens)
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", quoted(tokenizer, token.id),
+                        100 * std::exp(static_cast<double>(token.log_probability)));
+  return text;
+}
+
+void tell(const CompleteOptions& options, const Tokenizer& tokenizer, const Completion& completion,
+          const std::string& which) {
+  if (completion.forgotten > 0)
+    fmt::print(stderr,
+               "limpid complete: {}longer than the model's context: its first {} tokens were forgotten on the way\n",
+               which, completion.forgotten);
+  if (completion.ending == Ending::context_full)
+    fmt::print(stderr, "limpid complete: {}ended because the model's context is full\n", which);
+  if (options.log_probabilities < 0) return;
+  for (const WrittenToken& token : completion.tokens)
+    fmt::print("{:9.4f}  {}{}{}\n", token.log_probability, quoted(tokenizer, token.id), token.top.empty() ? "" : "\t",
+               shares(tokenizer, token.top));
+}
+
+Json top_json(const Tokenizer& tokenizer, const std::vector<TokenScore>& top) {
+  Json result = Json::array();
+  for (const TokenScore& token : top)
+    result.push_back({{"id", token.id},
+                      {"token", tokenizer.piece(token.id)},
+                      {"log_probability", static_cast<double>(token.log_probability)}});
+  return result;
+}
+
+Json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const std::string& prompt,
+             const CompletionRequest& request, const Completion& completion) {
+  Json tokens = Json::array();
+  for (const WrittenToken& token : completion.tokens) {
+    tokens.push_back(
+        {{"id", token.id}, {"token", tokenizer.piece(token.id)}, {"log_probability", token.log_probability}});
+    if (options.log_probabilities > 0) tokens.back()["top"] = top_json(tokenizer, token.top);
+  }
+  Json result = {{"prompt", prompt},
+                 {"text", (options.echo ? prompt : "") + completion.text},
+                 {"ending", name_of(completion.ending)}};
+  if (completion.ending == Ending::stop_string) result["stop_string"] = completion.stop_string;
+  result.update({{"seed", request.options.seed},
+                 {"sample", request.sample},
+                 {"prompt_tokens", request.ids.size()},
+                 {"forgotten_tokens", completion.forgotten},
+                 {"log_probability", completion.log_probability},
+                 {"tokens", tokens}});
+  return result;
+}
+
+void fill_masks_of(const CompleteOptions& options, const LoadedModel& loaded) {
+  const Tokenizer& tokenizer = *loaded.tokenizers.source;
+  const SpecialIds special = tokenizer.special();
+  const int64_t top = options.log_probabilities > 0 ? options.log_probabilities : 5;
+  const auto mask = static_cast<int32_t>(loaded.config().mask_token.value_or(special.mask));
+  const std::vector<int32_t> never = {special.pad, special.unknown, special.begin, special.end, mask};
+  for (const std::string& text : read_prompts(options, true)) {
+    std::vector<int32_t> ids = masked_ids(loaded, text);
+    const auto masks = fill_masks(*loaded.model, {&ids, 1}, mask, top, never).at(0);
+    if (masks.empty())
+      fmt::print(stderr, "limpid complete: no mask in \"{}\": write {} where a token is to be guessed\n", text,
+                 tokenizer.piece(mask));
+    for (const FilledMask& filled : masks) ids[filled.position] = filled.top.at(0).id;
+    if (options.json) {
+      Json all = Json::array();
+      for (const FilledMask& filled : masks)
+        all.push_back({{"position", filled.position}, {"top", top_json(tokenizer, filled.top)}});
+      fmt::print("{}\n", one_line({{"text", text}, {"filled", tokenizer.decode(ids)}, {"masks", all}}));
+      continue;
+    }
+    fmt::print("{}\n", tokenizer.decode(ids));
+    for (const FilledMask& filled : masks) fmt::print("  {}\n", shares(tokenizer, filled.top));
+  }
+  show("");
+}
+
+}  // namespace limpid

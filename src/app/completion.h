@@ -1,0 +1,49 @@
+#pragma once
+// What the ways of limpid complete have in common: at once, in turns, and filling masks.
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/complete.h"
+#include "inference/loaded_model.h"
+
+namespace limpid {
+
+struct CompleteOptions {
+  std::string model;
+  std::vector<std::string> prompts;
+  std::string file;
+  bool lines = false, interactive = false, echo = false, json = false, stop_at_context = false;
+  int64_t log_probabilities = -1;  // likeliest tokens shown; -1: no log-probabilities
+  int64_t samples = 1, texts_at_once = 16;
+  CompletionOptions completion;
+};
+
+// The prompts of the command line; else of the input: a prompt a line, or all of it as one, without its last line end.
+std::vector<std::string> read_prompts(const CompleteOptions& options, bool lines);
+
+// On the standard output, at once.
+void show(std::string_view text);
+
+// What people are to know besides the text: what was forgotten, log-probabilities.
+void tell(const CompleteOptions& options, const Tokenizer& tokenizer, const Completion& completion,
+          const std::string& which);
+
+// Tokens with their shares: "the" 41.0 %, "a" 12.5 %.
+std::string shares(const Tokenizer& tokenizer, const std::vector<TokenScore>& tokens);
+
+nlohmann::ordered_json top_json(const Tokenizer& tokenizer, const std::vector<TokenScore>& top);
+nlohmann::ordered_json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const std::string& prompt,
+                               const CompletionRequest& request, const Completion& completion);
+std::string one_line(const nlohmann::ordered_json& json);  // bytes that are no text are replaced
+
+// A text that grows in turns: a line is typed, the model goes on, and so forth.
+void converse(const CompleteOptions& options, const LoadedModel& loaded);
+
+// Encoder models: the text with the likeliest tokens at its masks, and for each mask the likeliest ones.
+void fill_masks_of(const CompleteOptions& options, const LoadedModel& loaded);
+
+}  // namespace limpid
