@@ -40,7 +40,7 @@ struct Recipe {
     bool byte_fallback = true;
     double coverage = 0.9995;
     int64_t min_count = 1;
-    double sample_mb = 8;
+    double sample_mb = 4;
   } tokenizer;
 
   struct Optimization {
