@@ -30,7 +30,7 @@ RANDOM=${LIMPID_SEED:-1}
 while ((killed < kills)); do
   "$limpid" train "$recipe" --out parts "${settings[@]}" 2>>parts.log &
   pid=$!
-  sleep "$(awk -v r="$RANDOM" -v t="$took" -v k="$kills" 'BEGIN { print 0.03 + r / 32768 * t / 1e9 * 3 / k }')"
+  sleep "$(awk -v r="$RANDOM" -v t="$took" -v k="$kills" 'BEGIN { print 0.03 + r / 32768 * t / 1e9 * 1.2 / k }')"
   if kill -9 "$pid" 2>/dev/null; then killed=$((killed + 1)); else break; fi
   wait "$pid" 2>/dev/null
 done
