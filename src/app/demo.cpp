@@ -80,7 +80,8 @@ std::string fresh_folder() {
   }
 }
 
-void write_split(const EnglishKorean& grammar, Split split, int64_t count, const fs::path& folder, const std::string& name) {
+void write_split(const EnglishKorean& grammar, Split split, int64_t count, const fs::path& folder,
+                 const std::string& name) {
   AtomicFile english(folder / (name + ".en")), korean(folder / (name + ".ko"));
   for (int64_t i = 0; i < count; ++i) {
     const SentencePair pair = grammar.pair(static_cast<uint64_t>(i), split);
@@ -98,10 +99,11 @@ void write_corpus(const EnglishKorean& grammar, const fs::path& folder) {
 }
 
 Recipe demo_recipe(const DemoOptions& options, const fs::path& text, int64_t steps) {
-  return parse_recipe(kRecipe, "demo",
-                      {fmt::format("seed={}", options.seed), fmt::format("data.folder=\"{}\"", text.string()),
-                       R"(data.train=["train.en", "train.ko"])", R"(data.valid=["valid.en", "valid.ko"])",
-                       fmt::format("stop.steps={}", steps), fmt::format("validation.steps={}", std::max<int64_t>(steps / 5, 1))});
+  return parse_recipe(
+      kRecipe, "demo",
+      {fmt::format("seed={}", options.seed), fmt::format("data.folder=\"{}\"", text.string()),
+       R"(data.train=["train.en", "train.ko"])", R"(data.valid=["valid.en", "valid.ko"])",
+       fmt::format("stop.steps={}", steps), fmt::format("validation.steps={}", std::max<int64_t>(steps / 5, 1))});
 }
 
 // How many steps fit: measured on the first seconds of a run that is thrown away.
@@ -110,9 +112,6 @@ int64_t steps_for(const DemoOptions& options, const fs::path& text, const fs::pa
    public:
     using TrainingDisplay::TrainingDisplay;
     void step(const StepReport& report) override { last = report; }
-    void starting(const Dataset& dataset, const Config& config, int64_t parameters, int64_t resumed) override {
-      TrainingDisplay::starting(dataset, config, parameters, resumed);
-    }
     StepReport last;
   };
   constexpr double kSeconds = 4;
@@ -168,30 +167,37 @@ void show_attention(const LoadedModel& model, const HeldOut& held_out) {
     pairs.push_back({held_out.pairs[i].english, held_out.pairs[i].korean, held_out.pairs[i].alignment});
   const AligningHead best = find_aligning_head(*translator, model.tokenizers, pairs);
   const SentencePair& pair = sentence_to_show(held_out);
-  fmt::print("\nWhere it looks while it writes (decoder.{}.cross_attn.pattern, head {}; its strongest word is the true one for "
-             "{:.0f} % of the Korean words):\n\n{}",
-             best.head.layer, best.head.head, 100 * best.agreement,
-             draw(word_attention(*translator, model.tokenizers, pair.english, pair.korean, best.head)));
+  fmt::print(
+      "\nWhere it looks while it writes (decoder.{}.cross_attn.pattern, head {}; its strongest word is the true one "
+      "for "
+      "{:.0f} % of the Korean words):\n\n{}",
+      best.head.layer, best.head.head, 100 * best.agreement,
+      draw(word_attention(*translator, model.tokenizers, pair.english, pair.korean, best.head)));
 }
 
 int finish(const std::string& out, const EnglishKorean& grammar, double seconds, int64_t steps) {
   const LoadedModel model = load_model(out);
-  const HeldOut test = score(model, grammar, Split::kTest), compositional = score(model, grammar, Split::kCompositional);
+  const HeldOut test = score(model, grammar, Split::kTest),
+                compositional = score(model, grammar, Split::kCompositional);
   fmt::print("\nAfter {} steps in {}:\n", steps, clock_text(seconds));
   fmt::print("  sentences never seen in training        {:5.1f} % exactly right, BLEU {:.1f}\n", test.exact, test.bleu);
-  fmt::print("  constructions never seen with a word    {:5.1f} % exactly right, BLEU {:.1f}\n", compositional.exact, compositional.bleu);
+  fmt::print("  constructions never seen with a word    {:5.1f} % exactly right, BLEU {:.1f}\n", compositional.exact,
+             compositional.bleu);
   show_attention(model, test);
-  fmt::print("\nThe model is in {}. Try:\n  echo 'The teacher who likes coffee reads three books.' | limpid translate {}\n"
-             "  limpid params {}\n  limpid train --help        with text of your own\n", out, out, out);
+  fmt::print(
+      "\nThe model is in {}. Try:\n  echo 'The teacher who likes coffee reads three books.' | limpid translate {}\n"
+      "  limpid params {}\n  limpid train --help        with text of your own\n",
+      out, out, out);
   return 0;
 }
 
 }  // namespace
 
 int run_demo(int argc, char** argv) {
-  CommandLine line("demo",
-                   "Trains an English-Korean Transformer in front of your eyes, within three minutes, and shows where it looks.",
-                   "limpid demo");
+  CommandLine line(
+      "demo",
+      "Trains an English-Korean Transformer in front of your eyes, within three minutes, and shows where it looks.",
+      "limpid demo");
   DemoOptions options;
   line.add_option("--minutes", options.minutes, "of training")->check(CLI::Range(0.05, 1000.0))->capture_default_str();
   line.add_option("--steps", options.steps, "of training instead of minutes")->check(CLI::Range(1, 100000000));
@@ -214,7 +220,8 @@ int run_demo(int argc, char** argv) {
   const Recipe recipe = demo_recipe(options, text, steps);
   RunFolder folder(out);
   TrainingDisplay display(options.quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal);
-  const TrainingResult result = train(recipe, folder, display, {.command = "limpid demo", .interrupted = [] { return interrupted(); }});
+  const TrainingResult result =
+      train(recipe, folder, display, {.command = "limpid demo", .interrupted = [] { return interrupted(); }});
   display.clear();
   if (result.interrupted) {
     fmt::print(stderr, "Stopped at step {}; what was learned so far is in {}.\n", result.steps, out);

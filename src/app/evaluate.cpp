@@ -9,17 +9,19 @@
 namespace limpid {
 
 int run_evaluate(int argc, char** argv) {
-  CommandLine line("evaluate",
-                   "Scores a model on its test set, or translations against references: BLEU, chrF and chrF++ as sacreBLEU "
-                   "prints them; of language models the perplexity and the bits per byte.",
-                   "limpid evaluate --hypothesis hyp.txt --reference ref.txt");
+  CommandLine line(
+      "evaluate",
+      "Scores a model on its test set, or translations against references: BLEU, chrF and chrF++ as sacreBLEU "
+      "prints them; of language models the perplexity and the bits per byte.",
+      "limpid evaluate --hypothesis hyp.txt --reference ref.txt");
   EvaluateTextsOptions options;
   EvaluateModelOptions model;
   ScoreOptions& scores = options.scores;
   line.add_option("MODEL", model.model, "a model's folder; without it, files are scored");
   line.add_option("--test", model.test, "files that the model is tested on (default: those of its recipe)");
   line.add_option("--write", model.hypotheses, "a file for the model's translations");
-  line.add_option("--beam", model.beam, "hypotheses kept while searching (default: the recipe's)")->check(CLI::Range(1, 1000));
+  line.add_option("--beam", model.beam, "hypotheses kept while searching (default: the recipe's)")
+      ->check(CLI::Range(1, 1000));
   line.add_option("--length-penalty", model.length_penalty, "default: the recipe's")->check(CLI::Range(0.0, 10.0));
   std::vector<std::string> tokenizers = {"13a"};
   line.add_option("--hypothesis", options.hypothesis, "the translations, one sentence a line; plain or gzip");

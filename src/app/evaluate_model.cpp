@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "formats/json.h"
 #include "inference/loaded_model.h"
+#include "text/word_tokenizer.h"
 #include "training/dataset.h"
-#include "text/batches.h"
 #include "training/example_batch.h"
 
 namespace limpid {
@@ -23,23 +23,23 @@ Recipe recipe_of(const EvaluateModelOptions& options, const Config& config) {
   const fs::path file = options.model / "recipe.toml";
   std::error_code none;
   Recipe recipe;
-  if (fs::exists(file, none)) recipe = load_recipe(file);
-  else recipe.model = config.json;
+  if (fs::exists(file, none))
+    recipe = load_recipe(file);
+  else
+    recipe.model = config.json;
   if (!options.test.empty()) {
     recipe.data.test = options.test;
     recipe.data.folder.clear();
   }
-  check(!recipe.data.test.empty(), "[evaluate] name the files to test on: --test source.txt target.txt, or data.test in the recipe");
+  check(!recipe.data.test.empty(),
+        "[evaluate] name the files to test on: --test source.txt target.txt, or data.test in the recipe");
   return recipe;
 }
 
-std::string joined(std::string text) {
-  for (size_t at = 0; (at = text.find("@@ ", at)) != std::string::npos;) text.erase(at, 3);
-  return text;
-}
-
 GenerateOptions generate_options(const EvaluateModelOptions& options, const Recipe& recipe) {
-  GenerateOptions generate{.beam = recipe.decode.beam, .length_penalty = recipe.decode.length_penalty, .max_tokens = recipe.decode.max_tokens};
+  GenerateOptions generate{.beam = recipe.decode.beam,
+                           .length_penalty = recipe.decode.length_penalty,
+                           .max_tokens = recipe.decode.max_tokens};
   if (options.beam > 0) generate.beam = options.beam;
   if (options.length_penalty >= 0) generate.length_penalty = options.length_penalty;
   return generate;
@@ -53,7 +53,7 @@ int evaluate_translations(const EvaluateModelOptions& options, const LoadedModel
   while (const auto example = reader.next()) {
     sources.push_back(loaded.tokenizers.source->encode(example->first));
     sources.back().push_back(loaded.tokenizers.source->special().end);
-    references.push_back(split ? joined(std::string(example->second)) : std::string(example->second));
+    references.push_back(split ? join_subwords(std::string(example->second)) : std::string(example->second));
   }
   check(!sources.empty(), "[evaluate] {} is empty", recipe.data.test[0]);
   const GenerateOptions generate = generate_options(options, recipe);
@@ -84,7 +84,8 @@ int evaluate_likelihood(const EvaluateModelOptions& options, const LoadedModel& 
   const Tokenizer& tokenizer = *loaded.tokenizers.source;
   const SpecialIds special = tokenizer.special();
   const bool stream = recipe.data.unit == "stream";
-  const auto window = static_cast<size_t>(stream && recipe.batch.window > 0 ? recipe.batch.window : loaded.config().max_positions);
+  const auto window =
+      static_cast<size_t>(stream && recipe.batch.window > 0 ? recipe.batch.window : loaded.config().max_positions);
   CorpusReader reader(corpus_files(recipe, recipe.data.test));
   std::vector<int32_t> waiting;
   double nats = 0;
@@ -106,7 +107,8 @@ int evaluate_likelihood(const EvaluateModelOptions& options, const LoadedModel& 
   };
   while (const auto example = reader.next()) {
     bytes += static_cast<int64_t>(example->first.size()) + 1;
-    std::vector<int32_t> ids = tokenizer.encode(stream && special.end < 0 ? std::string(example->first) + '\n' : std::string(example->first));
+    std::vector<int32_t> ids =
+        tokenizer.encode(stream && special.end < 0 ? std::string(example->first) + '\n' : std::string(example->first));
     if (!stream && special.begin >= 0) ids.insert(ids.begin(), special.begin);
     if (special.end >= 0) ids.push_back(special.end);
     waiting.insert(waiting.end(), ids.begin(), ids.end());
@@ -117,9 +119,15 @@ int evaluate_likelihood(const EvaluateModelOptions& options, const LoadedModel& 
   check(tokens > 0, "[evaluate] there is nothing to predict in {}", recipe.data.test[0]);
   const double mean = nats / static_cast<double>(tokens), bits = nats / std::log(2) / static_cast<double>(bytes);
   if (options.scores.json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"loss", mean}, {"perplexity", std::exp(mean)}, {"bits_per_byte", bits}, {"tokens", tokens}, {"bytes", bytes}}.dump());
+    fmt::print("{}\n", nlohmann::ordered_json{{"loss", mean},
+                                              {"perplexity", std::exp(mean)},
+                                              {"bits_per_byte", bits},
+                                              {"tokens", tokens},
+                                              {"bytes", bytes}}
+                           .dump());
   else
-    fmt::print("loss {:.4f} nats a token, perplexity {:.3f}, {:.4f} bits a byte ({} tokens, {} bytes)\n", mean, std::exp(mean), bits, tokens, bytes);
+    fmt::print("loss {:.4f} nats a token, perplexity {:.3f}, {:.4f} bits a byte ({} tokens, {} bytes)\n", mean,
+               std::exp(mean), bits, tokens, bytes);
   return 0;
 }
 
@@ -129,7 +137,8 @@ int evaluate_model(const EvaluateModelOptions& options) {
   const LoadedModel loaded = load_model(options.model);
   const Recipe recipe = recipe_of(options, loaded.config());
   const Family family = loaded.config().family;
-  check(family != Family::encoder, "[evaluate] encoder models have no score here yet: limpid train shows their validation");
+  check(family != Family::encoder,
+        "[evaluate] encoder models have no score here yet: limpid train shows their validation");
   if (family == Family::language_model) return evaluate_likelihood(options, loaded, recipe);
   return evaluate_translations(options, loaded, recipe);
 }

@@ -1,11 +1,11 @@
 // limpid plan: what a training run will need, before it starts.
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <chrono>
 
 #include "app/command.h"
+#include "app/peak_memory.h"
 #include "app/recipe_file.h"
 #include "app/training_display.h"
 #include "base/parallel.h"
@@ -19,16 +19,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double peak_memory_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
 // Listens to the first seconds of the run.
 class Measurement : public TrainingObserver {
  public:
-  Measurement(double seconds, bool quiet) : seconds_(seconds), display_(quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal) {}
+  Measurement(double seconds, bool quiet)
+      : seconds_(seconds), display_(quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal) {}
 
   void preparing(const std::string& what, double done) override { display_.preparing(what, done); }
   void starting(const Dataset& dataset, const Config& config, int64_t parameters, int64_t) override {
@@ -47,7 +42,9 @@ class Measurement : public TrainingObserver {
   void note(const std::string& text) override { display_.note(text); }
 
   bool enough() const { return last_.step > 1 && elapsed_ >= seconds_; }
-  double seconds_per_step() const { return last_.step > 1 ? elapsed_ / static_cast<double>(last_.step - 1) : last_.seconds; }
+  double seconds_per_step() const {
+    return last_.step > 1 ? elapsed_ / static_cast<double>(last_.step - 1) : last_.seconds;
+  }
   const StepReport& last() const { return last_; }
   const ParameterTable& table() const { return table_; }
 
@@ -63,10 +60,11 @@ class Measurement : public TrainingObserver {
 }  // namespace
 
 int run_plan(int argc, char** argv) {
-  CommandLine line("plan",
-                   "Says what a training run will need before it starts: parameters by part, memory, speed from a short "
-                   "measurement, time to finish.",
-                   "limpid data copy --out copy && limpid plan copy");
+  CommandLine line(
+      "plan",
+      "Says what a training run will need before it starts: parameters by part, memory, speed from a short "
+      "measurement, time to finish.",
+      "limpid data copy --out copy && limpid plan copy");
   std::string recipe_name;
   std::vector<std::string> overrides;
   double seconds = 5;
@@ -96,10 +94,14 @@ int run_plan(int argc, char** argv) {
     fmt::print("{}\n", result.dump());
     return 0;
   }
-  fmt::print("\n{}\nmemory      {:.0f} MB\nspeed       {:.0f} tokens/s with {} threads ({:.3f} s a step)\n", to_text(measurement.table()),
-             peak_memory_mb(), last.tokens_per_second, threads(), per_step);
-  if (last.steps > 0) fmt::print("time        {} for {} steps, without validations\n", clock_text(total), last.steps);
-  else fmt::print("time        until {}\n", recipe.stop.minutes > 0 ? fmt::format("{} minutes are over", recipe.stop.minutes) : "the score stops getting better");
+  fmt::print("\n{}\nmemory      {:.0f} MB\nspeed       {:.0f} tokens/s with {} threads ({:.3f} s a step)\n",
+             to_text(measurement.table()), peak_memory_mb(), last.tokens_per_second, threads(), per_step);
+  if (last.steps > 0)
+    fmt::print("time        {} for {} steps, without validations\n", clock_text(total), last.steps);
+  else
+    fmt::print("time        until {}\n", recipe.stop.minutes > 0
+                                             ? fmt::format("{} minutes are over", recipe.stop.minutes)
+                                             : "the score stops getting better");
   return 0;
 }
 

@@ -25,7 +25,8 @@ fs::path find_recipe(const std::string& name) {
   const std::vector<std::string_view> views(known.begin(), known.end());
   std::string list;
   for (const std::string& recipe : known) list.append(list.empty() ? "" : ", ").append(recipe);
-  fail("[recipe] there is no recipe {}{}; there are: {}", name, did_you_mean(name, views), list.empty() ? "none" : list);
+  fail("[recipe] there is no recipe {}{}; there are: {}", name, did_you_mean(name, views),
+       list.empty() ? "none" : list);
 }
 
 }  // namespace limpid

@@ -20,9 +20,10 @@ std::string command_text(int argc, char** argv) {
 }  // namespace
 
 int run_train(int argc, char** argv) {
-  CommandLine line("train",
-                   "Trains a model on text files by a recipe. Run it again with the same folder and it goes on where it was.",
-                   "limpid data copy --out copy && limpid train copy --out my-model");
+  CommandLine line(
+      "train",
+      "Trains a model on text files by a recipe. Run it again with the same folder and it goes on where it was.",
+      "limpid data copy --out copy && limpid train copy --out my-model");
   std::string recipe_name, out;
   std::vector<std::string> overrides;
   bool dump = false, quiet = false;
@@ -45,8 +46,8 @@ int run_train(int argc, char** argv) {
   RunFolder folder(out);
   TrainingDisplay display(quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal);
   const InterruptGuard guard;
-  const TrainingResult result =
-      train(recipe, folder, display, {.command = command_text(argc, argv), .interrupted = [] { return interrupted(); }});
+  const TrainingResult result = train(
+      recipe, folder, display, {.command = command_text(argc, argv), .interrupted = [] { return interrupted(); }});
   display.clear();
   if (result.interrupted) {
     fmt::print(stderr, "Saved at step {}. The same command goes on from there.\n", result.steps);

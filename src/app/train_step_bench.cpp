@@ -1,13 +1,12 @@
 #include "app/train_step_bench.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
 #include <mutex>
 
+#include "app/peak_memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "kernels/instruction_set.h"
@@ -106,12 +105,6 @@ double measure_peak() {
   return best;
 }
 
-double peak_rss_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
 double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 
 }  // namespace
@@ -144,7 +137,7 @@ nlohmann::ordered_json bench_train_step(const TrainStepOptions& options) {
     const double elapsed = seconds_now() - start;
     if (step > 0 && (best == 0 || elapsed < best)) best = elapsed;
   }
-  const double rss = peak_rss_mb(), peak = measure_peak(), gflop = arithmetic(shape) / 1e9;
+  const double rss = peak_memory_mb(), peak = measure_peak(), gflop = arithmetic(shape) / 1e9;
   return {{"bench", "train-step"},
           {"shape", options.shape},
           {"threads", threads()},

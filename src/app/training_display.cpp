@@ -21,13 +21,16 @@ std::string bar(double done) {
 
 std::string side_line(const char* name, const CorpusReport& report) {
   std::string text = fmt::format("  {:11} {} lines", name, report.lines);
-  if (report.tokens[1] > 0) text += fmt::format(", {} + {} tokens", report.tokens[0], report.tokens[1]);
-  else text += fmt::format(", {} tokens", report.tokens[0]);
+  if (report.tokens[1] > 0)
+    text += fmt::format(", {} + {} tokens", report.tokens[0], report.tokens[1]);
+  else
+    text += fmt::format(", {} tokens", report.tokens[0]);
   if (report.longest > 0) text += fmt::format(", longest {}", report.longest);
   if (report.duplicates > 0) text += fmt::format(", {} repeated", report.duplicates);
   if (report.unknown > 0) text += fmt::format(", {} unknown tokens", report.unknown);
   for (const auto& [reason, count] : report.dropped)
-    text += fmt::format("\n              {} dropped: {} (first: line {})", count, reason, report.first_dropped.at(reason));
+    text +=
+        fmt::format("\n              {} dropped: {} (first: line {})", count, reason, report.first_dropped.at(reason));
   return text + '\n';
 }
 
@@ -38,8 +41,7 @@ std::string lengths_line(const CorpusReport& report) {
   for (int64_t count : report.lengths) most = std::max(most, count);
   if (most == 0) return "";
   std::string picture;
-  for (int64_t count : report.lengths)
-    picture += kLevels[count == 0 ? 0 : 1 + 7 * count / most];
+  for (int64_t count : report.lengths) picture += kLevels[count == 0 ? 0 : 1 + 7 * count / most];
   return fmt::format("  {:11} {} tokens 1 … 128 and more\n", "lengths", picture);
 }
 
@@ -60,7 +62,8 @@ std::string describe(const ValidationReport& report) {
   return text;
 }
 
-TrainingDisplay::TrainingDisplay(Detail detail) : quiet_(detail == Detail::quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+TrainingDisplay::TrainingDisplay(Detail detail)
+    : quiet_(detail == Detail::quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
 
 TrainingDisplay::~TrainingDisplay() { clear(); }
 
@@ -95,23 +98,25 @@ void TrainingDisplay::starting(const Dataset& dataset, const Config& config, int
   fmt::print(stderr, "{}{}{}", side_line("training", dataset.train_report), lengths_line(dataset.train_report),
              side_line("validation", dataset.valid_report));
   if (dataset.overlap > 0)
-    fmt::print(stderr, "  warning     {} validation examples stand in the training text too (first: line {})\n", dataset.overlap,
-               dataset.overlap_line);
+    fmt::print(stderr, "  warning     {} validation examples stand in the training text too (first: line {})\n",
+               dataset.overlap, dataset.overlap_line);
   fmt::print(stderr, "  vocabulary  {} tokens\n  model       {}, {} parameters\n", dataset.tokenizers.source->size(),
              config.model_type, parameters);
-  if (config.only_limpid) fmt::print(stderr, "              only Limpid opens it: it has what no other program knows\n");
+  if (config.only_limpid)
+    fmt::print(stderr, "              only Limpid opens it: it has what no other program knows\n");
   if (resumed_step > 0) fmt::print(stderr, "  going on    from step {}\n", resumed_step);
 }
 
 void TrainingDisplay::step(const StepReport& report) {
   if (report.step != report.steps && !draws_now()) return;
   if (quiet_) return;
-  const double share = report.steps > 0 ? static_cast<double>(report.step) / static_cast<double>(report.steps)
-                       : report.seconds_left > 0 ? report.seconds / (report.seconds + report.seconds_left) : 0;
+  const double share = report.steps > 0          ? static_cast<double>(report.step) / static_cast<double>(report.steps)
+                       : report.seconds_left > 0 ? report.seconds / (report.seconds + report.seconds_left)
+                                                 : 0;
   const std::string figures =
       fmt::format("step {}{}  epoch {}  loss {:.4f}  {:.0f} tokens/s  {}", report.step,
-                  report.steps > 0 ? fmt::format("/{}", report.steps) : "", report.epoch + 1, report.loss, report.tokens_per_second,
-                  report.seconds_left > 0 ? clock_text(report.seconds_left) + " left" : "");
+                  report.steps > 0 ? fmt::format("/{}", report.steps) : "", report.epoch + 1, report.loss,
+                  report.tokens_per_second, report.seconds_left > 0 ? clock_text(report.seconds_left) + " left" : "");
   if (terminal_) {
     fmt::print(stderr, "\r\033[K{} {:3.0f} %  {}", bar(share), 100 * share, figures);
     std::fflush(stderr);
@@ -124,11 +129,14 @@ void TrainingDisplay::step(const StepReport& report) {
 void TrainingDisplay::validation(const ValidationReport& report) {
   clear();
   if (quiet_) return;
-  fmt::print(stderr, "step {}, epoch {}: {}{}\n", report.step, report.epoch, describe(report), report.best ? "  best so far" : "");
+  fmt::print(stderr, "step {}, epoch {}: {}{}\n", report.step, report.epoch, describe(report),
+             report.best ? "  best so far" : "");
   for (const ShownTranslation& shown : report.shown) {
     fmt::print(stderr, "    {}\n", shown.source);
-    if (shown.written == shown.reference) fmt::print(stderr, "    = {}\n", shown.written);
-    else fmt::print(stderr, "    > {}\n      {}\n", shown.written, shown.reference);
+    if (shown.written == shown.reference)
+      fmt::print(stderr, "    = {}\n", shown.written);
+    else
+      fmt::print(stderr, "    > {}\n      {}\n", shown.written, shown.reference);
   }
 }
 

@@ -14,7 +14,7 @@
 namespace limpid {
 namespace {
 
-thread_local int wanted_threads = 0;   // 0: one per core
+thread_local int wanted_threads = 0;    // 0: one per core
 thread_local bool in_parallel = false;  // this thread is at work for a parallel_for
 
 void relax() {
@@ -47,8 +47,9 @@ class Watch {
   std::atomic<int>& sleepers_;
 };
 
-// Threads that help whoever calls. A job is open while it has items left; helpers that come in time join in, and the caller
-// waits only for those that did. So a machine that is busy with other things costs no more than the help it withholds.
+// Threads that help whoever calls. A job is open while it has items left; helpers that come in time join in, and the
+// caller waits only for those that did. So a machine that is busy with other things costs no more than the help it
+// withholds.
 class Pool {
  public:
   ~Pool() {

@@ -1,6 +1,6 @@
 #pragma once
-// One pool of threads for the whole program, so that threads never fight. Helpers join a loop if they are free: on a machine
-// that is busy with other work a loop takes no longer than its share of the machine.
+// One pool of threads for the whole program, so that threads never fight. Helpers join a loop if they are free: on a
+// machine that is busy with other work a loop takes no longer than its share of the machine.
 
 #include <cstdint>
 #include <functional>

@@ -38,7 +38,11 @@ TEST_P(Parallel, SeesWhatWasWrittenBeforeAndIsSeenAfter) {
 }
 
 TEST_P(Parallel, RethrowsAndGoesOn) {
-  EXPECT_THROW(parallel_for(100, [](int64_t i) { if (i == 37) throw std::runtime_error("x"); }), std::runtime_error);
+  EXPECT_THROW(parallel_for(100,
+                            [](int64_t i) {
+                              if (i == 37) throw std::runtime_error("x");
+                            }),
+               std::runtime_error);
   std::atomic<int> visits = 0;
   parallel_for(100, [&](int64_t) { ++visits; });
   EXPECT_EQ(visits, 100);

@@ -44,16 +44,18 @@ Batches::Batches(const TokenStore& store, const BatchesOptions& options) : store
   const int64_t windows = options.window > 0 ? (store.tokens() - 1) / options.window : 0;
   examples_ = options.window > 0 ? (options.shuffle ? std::max<int64_t>(windows - 1, 1) : windows) : store.size();
   check(examples_ > 0 && (options.window == 0 || windows > 0),
-        "[data] {} ids are not enough for a single example: a longer text or a shorter window is needed", store.tokens());
+        "[data] {} ids are not enough for a single example: a longer text or a shorter window is needed",
+        store.tokens());
   pools_ = (examples_ + options.pool - 1) / options.pool;
   pool_ = make_pool(0, 0);
 }
 
 ExampleEntry Batches::window_entry(int64_t epoch, int64_t window) const {
   const int64_t spare = store_.tokens() - 1 - examples_ * options_.window;  // ids that fall outside all windows
-  const uint64_t shift = options_.shuffle && spare > 0
-                             ? random_key(options_.seed, static_cast<uint64_t>(epoch), kShift) % static_cast<uint64_t>(spare + 1)
-                             : 0;
+  const uint64_t shift =
+      options_.shuffle && spare > 0
+          ? random_key(options_.seed, static_cast<uint64_t>(epoch), kShift) % static_cast<uint64_t>(spare + 1)
+          : 0;
   return {shift + static_cast<uint64_t>(window * options_.window), static_cast<uint32_t>(options_.window + 1), 0};
 }
 

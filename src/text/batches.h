@@ -1,18 +1,18 @@
 #pragma once
-// Batches: the examples of a corpus in a new random order every epoch, gathered so that examples of a batch have nearly the
-// same length. A batch is a function of seed and position, so a run that is resumed goes on with the batch it would have
-// seen next.
+// Batches: the examples of a corpus in a new random order every epoch, gathered so that examples of a batch have nearly
+// the same length. A batch is a function of seed and position, so a run that is resumed goes on with the batch it would
+// have seen next.
 
 #include "text/token_store.h"
 
 namespace limpid {
 
 struct BatchesOptions {
-  int64_t tokens = 4096;    // at most so many ids of the longer side in a batch (one example may have more); 0: no limit
-  int64_t sequences = 0;    // at most so many examples; 0: no limit
-  int64_t window = 0;       // 0: examples as they are; else the corpus is one long text, read in windows of so many ids + 1
-  int64_t pool = 1 << 17;   // examples that are sorted by length together; bounds memory
-  bool shuffle = true;      // false: one epoch in the corpus' own order, as for validation
+  int64_t tokens = 4096;  // at most so many ids of the longer side in a batch (one example may have more); 0: no limit
+  int64_t sequences = 0;  // at most so many examples; 0: no limit
+  int64_t window = 0;  // 0: examples as they are; else the corpus is one long text, read in windows of so many ids + 1
+  int64_t pool = 1 << 17;  // examples that are sorted by length together; bounds memory
+  bool shuffle = true;     // false: one epoch in the corpus' own order, as for validation
   uint64_t seed = 1;
 };
 
@@ -26,7 +26,7 @@ class Batches {
 
   Batches(const TokenStore& store, const BatchesOptions& options);
 
-  std::vector<Example> next();  // begins the next epoch by itself
+  std::vector<Example> next();                            // begins the next epoch by itself
   const Position& position() const { return position_; }  // of the batch that next() will give
   void seek(const Position& position);
   bool at_epoch_start() const { return position_.pool == 0 && position_.batch == 0; }

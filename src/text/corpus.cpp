@@ -48,8 +48,8 @@ std::optional<TextExample> CorpusReader::next_aligned() {
   if (!source && !target) return std::nullopt;
   const size_t longer = source ? 0 : 1;
   const int64_t lines = readers_[1 - longer].line();
-  fail("[data] {} has {} lines, {} has {}: line-aligned files have equally many", files_.paths[1 - longer].string(), lines,
-       files_.paths[longer].string(), count_rest(readers_[longer]));
+  fail("[data] {} has {} lines, {} has {}: line-aligned files have equally many", files_.paths[1 - longer].string(),
+       lines, files_.paths[longer].string(), count_rest(readers_[longer]));
 }
 
 std::optional<TextExample> CorpusReader::next_columns() {
@@ -62,7 +62,8 @@ std::optional<TextExample> CorpusReader::next_columns() {
 }
 
 double CorpusReader::progress() const {
-  return (static_cast<double>(file_) + readers_[0].progress()) / static_cast<double>(files_.pairs ? 1 : files_.paths.size());
+  return (static_cast<double>(file_) + readers_[0].progress()) /
+         static_cast<double>(files_.pairs ? 1 : files_.paths.size());
 }
 
 }  // namespace limpid

@@ -16,7 +16,7 @@ namespace limpid {
 
 struct CorpusFiles {
   std::vector<std::filesystem::path> paths;
-  bool pairs = false;                        // every example has two sides
+  bool pairs = false;                       // every example has two sides
   std::array<int64_t, 2> columns = {0, 1};  // where one TSV holds both
 };
 

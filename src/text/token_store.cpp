@@ -34,7 +34,8 @@ void read_at(int file, void* into, size_t bytes, uint64_t offset, const fs::path
   while (bytes > 0) {
     const ssize_t got = pread(file, at, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    check(got > 0, "[tokens] {}: {}", path.string(), got == 0 ? "ends too early: was it changed?" : std::strerror(errno));
+    check(got > 0, "[tokens] {}: {}", path.string(),
+          got == 0 ? "ends too early: was it changed?" : std::strerror(errno));
     at += got;
     bytes -= static_cast<size_t>(got);
     offset += static_cast<uint64_t>(got);
@@ -43,7 +44,8 @@ void read_at(int file, void* into, size_t bytes, uint64_t offset, const fs::path
 
 }  // namespace
 
-TokenStoreWriter::TokenStoreWriter(const fs::path& path) : tokens_(with(path, ".tokens")), index_(with(path, ".index")) {}
+TokenStoreWriter::TokenStoreWriter(const fs::path& path)
+    : tokens_(with(path, ".tokens")), index_(with(path, ".index")) {}
 
 void TokenStoreWriter::add(std::span<const int32_t> first, std::span<const int32_t> second) {
   entries_.push_back({written_, static_cast<uint32_t>(first.size()), static_cast<uint32_t>(second.size())});

@@ -1,6 +1,6 @@
 #pragma once
-// TokenStore: a corpus as ids on disk. Examples are read one by one from any place, so that training needs no more memory
-// for a large corpus than for a small one. It is a cache that anyone can delete: it is made again from the text.
+// TokenStore: a corpus as ids on disk. Examples are read one by one from any place, so that training needs no more
+// memory for a large corpus than for a small one. It is a cache that anyone can delete: it is made again from the text.
 //
 //   NAME.tokens   the ids of all examples, end to end, 32 bits each
 //   NAME.index    for each example: where it begins (64 bits), ids of its first and of its second side (32 bits each)

@@ -20,6 +20,11 @@ std::vector<std::string_view> split_words(std::string_view text) {
   return words;
 }
 
+std::string join_subwords(std::string text) {
+  for (size_t at = 0; (at = text.find("@@ ", at)) != std::string::npos;) text.erase(at, 3);
+  return text;
+}
+
 std::vector<int32_t> WordTokenizer::encode(std::string_view text) const {
   std::string folded;
   if (lowercase_) text = folded = lower_case(text);

@@ -8,6 +8,8 @@ namespace limpid {
 
 // The words of a text: what stands between its white space.
 std::vector<std::string_view> split_words(std::string_view text);
+// Text split into such subwords as people read it.
+std::string join_subwords(std::string text);
 
 class WordTokenizer final : public StorableTokenizer {
  public:

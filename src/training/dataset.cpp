@@ -33,7 +33,16 @@ std::vector<std::string> special_tokens(Task task, const Recipe& recipe) {
   return {"<pad>", "</s>", "<unk>", "<s>", "<mask>"};
 }
 
-std::string fingerprint_of(const Recipe& recipe) {
+using FileHashes = std::vector<std::pair<std::string, std::string>>;
+
+FileHashes hash_files(const Recipe& recipe) {
+  FileHashes hashes;
+  for (const auto* names : {&recipe.data.train, &recipe.data.valid})
+    for (const std::string& name : *names) hashes.emplace_back(name, hash_text(hash_file(data_path(recipe, name))));
+  return hashes;
+}
+
+std::string fingerprint_of(const Recipe& recipe, const FileHashes& file_hashes) {
   ContentHash hash;
   Recipe relevant;  // only what changes the data
   relevant.model = {{"model_type", recipe.model.at("model_type")}};
@@ -45,8 +54,7 @@ std::string fingerprint_of(const Recipe& recipe) {
   relevant.data.folder.clear();
   relevant.data.test.clear();
   hash.update(dump_recipe(relevant));
-  for (const auto* names : {&recipe.data.train, &recipe.data.valid})
-    for (const std::string& name : *names) hash.update(hash_text(hash_file(data_path(recipe, name))));
+  for (const auto& [name, file_hash] : file_hashes) hash.update(file_hash);
   return hash_text(hash.value());
 }
 
@@ -101,7 +109,8 @@ class Encoder {
     const auto first = static_cast<int64_t>(ids.first.size()), second = static_cast<int64_t>(ids.second.size());
     if (std::max(first, second) > recipe_.data.max_length) return "longer than data.max_length";
     if (task_ == Task::translation && recipe_.data.max_ratio > 0 &&
-        static_cast<double>(std::max(first, second)) > recipe_.data.max_ratio * static_cast<double>(std::min(first, second)))
+        static_cast<double>(std::max(first, second)) >
+            recipe_.data.max_ratio * static_cast<double>(std::min(first, second)))
       return "sides differ more than data.max_ratio";
     return task_ == Task::language_model && first < 2 ? "empty" : "";
   }
@@ -123,12 +132,16 @@ class Preparation {
     if (hold_out_share_ > 0 && recipe_.data.unit == "stream") {
       encode_stream();
     } else {
-      if (recipe_.data.valid.empty()) encode_files(recipe_.data.train, "valid", dataset_.valid_report, true);
-      else encode_files(recipe_.data.valid, "valid", dataset_.valid_report, true);
+      if (recipe_.data.valid.empty())
+        encode_files(recipe_.data.train, "valid", dataset_.valid_report, true);
+      else
+        encode_files(recipe_.data.valid, "valid", dataset_.valid_report, true);
       encode_files(recipe_.data.train, "train", dataset_.train_report, false);
     }
-    check(dataset_.train_report.kept > 0, "[data] nothing is left to train on: {} lines, all dropped", dataset_.train_report.lines);
-    check(dataset_.valid_report.kept > 0, "[data] nothing is left to validate on: name files in data.valid, or raise data.valid_share");
+    check(dataset_.train_report.kept > 0, "[data] nothing is left to train on: {} lines, all dropped",
+          dataset_.train_report.lines);
+    check(dataset_.valid_report.kept > 0,
+          "[data] nothing is left to validate on: name files in data.valid, or raise data.valid_share");
     dataset_.fingerprint = fingerprint;
     save();
     return load();
@@ -152,15 +165,18 @@ class Preparation {
         break;
       }
       if (task_ == Task::classification && !example->second.empty()) labels.emplace(example->second);
-      check(labels.size() <= kMostLabels, "[data] line {}: there are more than {} labels: does data.columns name the right column?",
-            example->line, kMostLabels);
+      check(labels.size() <= kMostLabels,
+            "[data] line {}: there are more than {} labels: does data.columns name the right column?", example->line,
+            kMostLabels);
       if (lines % 10000 == 0) tell("reading the text", reader.progress());
     }
     check(lines_ > 0, "[data] {} is empty", data_path(recipe_, recipe_.data.train[0]).string());
     dataset_.labels.assign(labels.begin(), labels.end());
-    check(task_ != Task::classification || labels.size() > 1, "[data] all texts have the same label: there is nothing to learn");
+    check(task_ != Task::classification || labels.size() > 1,
+          "[data] all texts have the same label: there is nothing to learn");
     if (recipe_.data.valid.empty())
-      hold_out_share_ = std::min(recipe_.data.valid_share, static_cast<double>(recipe_.data.valid_most) / static_cast<double>(lines_));
+      hold_out_share_ = std::min(recipe_.data.valid_share,
+                                 static_cast<double>(recipe_.data.valid_most) / static_cast<double>(lines_));
   }
 
   EachLine each_line(bool second) const {
@@ -169,8 +185,10 @@ class Preparation {
       const bool stream = recipe_.data.unit == "stream" && recipe_.tokenizer.kind == "characters";
       for (int64_t i = 0; const auto example = reader.next(); ++i) {
         if (i % 10000 == 0) tell("training the tokenizer", reader.progress());
-        if (stream) line(std::string(example->first) + '\n');
-        else line(second ? example->second : example->first);
+        if (stream)
+          line(std::string(example->first) + '\n');
+        else
+          line(second ? example->second : example->first);
       }
     };
   }
@@ -191,7 +209,8 @@ class Preparation {
     return hold_out_share_ > 0 && static_cast<double>(text_hash(example.first) >> 11) * 0x1p-53 < hold_out_share_;
   }
 
-  void encode_files(const std::vector<std::string>& names, const std::string& set, CorpusReport& report, bool validation) {
+  void encode_files(const std::vector<std::string>& names, const std::string& set, CorpusReport& report,
+                    bool validation) {
     CorpusReader reader(corpus_files(recipe_, names));
     TokenStoreWriter writer(data_ / set);
     DuplicateCounter duplicates;
@@ -279,10 +298,14 @@ class Preparation {
 };
 
 Json to_json(const CorpusReport& report) {
-  return {{"lines", report.lines},         {"kept", report.kept},
-          {"duplicates", report.duplicates}, {"dropped", report.dropped},
-          {"first_dropped", report.first_dropped}, {"tokens", {report.tokens[0], report.tokens[1]}},
-          {"unknown", report.unknown},     {"longest", report.longest},
+  return {{"lines", report.lines},
+          {"kept", report.kept},
+          {"duplicates", report.duplicates},
+          {"dropped", report.dropped},
+          {"first_dropped", report.first_dropped},
+          {"tokens", {report.tokens[0], report.tokens[1]}},
+          {"unknown", report.unknown},
+          {"longest", report.longest},
           {"lengths", report.lengths}};
 }
 
@@ -303,12 +326,9 @@ CorpusReport report_from(const Json& json) {
 
 // Written last: a folder without it was not finished and is made again.
 void Preparation::save() const {
-  const Json json = {{"fingerprint", dataset_.fingerprint},
-                     {"train", to_json(dataset_.train_report)},
-                     {"valid", to_json(dataset_.valid_report)},
-                     {"overlap", dataset_.overlap},
-                     {"overlap_line", dataset_.overlap_line},
-                     {"labels", dataset_.labels},
+  const Json json = {{"fingerprint", dataset_.fingerprint},     {"train", to_json(dataset_.train_report)},
+                     {"valid", to_json(dataset_.valid_report)}, {"overlap", dataset_.overlap},
+                     {"overlap_line", dataset_.overlap_line},   {"labels", dataset_.labels},
                      {"valid_texts", dataset_.valid_texts}};
   write_text(data_ / "dataset.json", json.dump(1, ' ') + "\n");
 }
@@ -325,7 +345,8 @@ Dataset Preparation::load() {
     dataset.labels = json.at("labels").get<std::vector<std::string>>();
     dataset.valid_texts = json.at("valid_texts").get<std::vector<std::pair<std::string, std::string>>>();
   } catch (const nlohmann::json::exception& error) {
-    fail("[data] {}: {}: delete the folder, it is made again from the text", (data_ / "dataset.json").string(), error.what());
+    fail("[data] {}: {}: delete the folder, it is made again from the text", (data_ / "dataset.json").string(),
+         error.what());
   }
   dataset.tokenizers = load_tokenizers(folder_);
   dataset.train = std::make_unique<TokenStore>(data_ / "train");
@@ -358,12 +379,15 @@ CorpusFiles corpus_files(const Recipe& recipe, const std::vector<std::string>& n
 Dataset prepare_dataset(const Recipe& recipe, const fs::path& folder, const DataProgress& progress) {
   check(!recipe.data.train.empty(), "[data] data.train names no file: what shall be learned?");
   Preparation preparation(recipe, folder, progress);
-  const std::string fingerprint = fingerprint_of(recipe);
+  FileHashes file_hashes = hash_files(recipe);
+  const std::string fingerprint = fingerprint_of(recipe, file_hashes);
   std::error_code none;
-  if (!fs::exists(folder / "data" / "dataset.json", none)) return preparation.make(fingerprint);
-  Dataset dataset = preparation.load();
+  const bool made = fs::exists(folder / "data" / "dataset.json", none);
+  Dataset dataset = made ? preparation.load() : preparation.make(fingerprint);
+  dataset.file_hashes = std::move(file_hashes);
   check(dataset.fingerprint == fingerprint,
-        "[data] {}: was made from other files or settings than the recipe names now: choose another folder, or put them back",
+        "[data] {}: was made from other files or settings than the recipe names now: choose another folder, or put "
+        "them back",
         (folder / "data").string());
   return dataset;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Dataset: from text files to what a run trains and validates on. Trains the tokenizer, drops what cannot be used and says
-// why, and keeps the ids on disk in the run's folder, where a run that is resumed finds them.
+// Dataset: from text files to what a run trains and validates on. Trains the tokenizer, drops what cannot be used and
+// says why, and keeps the ids on disk in the run's folder, where a run that is resumed finds them.
 
 #include <functional>
 #include <map>
@@ -16,11 +16,11 @@ namespace limpid {
 // What was found in one set of files.
 struct CorpusReport {
   int64_t lines = 0, kept = 0;
-  int64_t duplicates = 0;                  // lines equal to an earlier one (kept)
-  std::map<std::string, int64_t> dropped;  // by reason
+  int64_t duplicates = 0;                        // lines equal to an earlier one (kept)
+  std::map<std::string, int64_t> dropped;        // by reason
   std::map<std::string, int64_t> first_dropped;  // the first line dropped for that reason
-  int64_t tokens[2] = {0, 0};              // of both sides, special ones included
-  int64_t unknown = 0;                     // tokens that the vocabulary cannot say
+  int64_t tokens[2] = {0, 0};                    // of both sides, special ones included
+  int64_t unknown = 0;                           // tokens that the vocabulary cannot say
   int64_t longest = 0;
   std::vector<int64_t> lengths = std::vector<int64_t>(16);  // examples of up to 8, 16, 24, … tokens; the last: longer
 };
@@ -31,9 +31,10 @@ struct Dataset {
   std::vector<std::pair<std::string, std::string>> valid_texts;  // the first examples of `valid` as text
   std::vector<std::string> labels;                               // of classification, in the order of their ids
   CorpusReport train_report, valid_report;
-  int64_t overlap = 0;          // validation examples that the training text has too
-  int64_t overlap_line = 0;     // the first of them in the training text
-  std::string fingerprint;      // of files and settings: another one is another dataset
+  int64_t overlap = 0;                                           // validation examples that the training text has too
+  int64_t overlap_line = 0;                                      // the first of them in the training text
+  std::vector<std::pair<std::string, std::string>> file_hashes;  // of the files of training and validation, by name
+  std::string fingerprint;  // of files and settings: another one is another dataset
 };
 
 // Says what is being done and how far it is, 0 … 1.

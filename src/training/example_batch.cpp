@@ -25,8 +25,10 @@ Batch mask(Rows rows, const Config& config, const ExampleBatchOptions& options) 
       if (is_special(row[i], config) || chosen >= options.mask_share) continue;
       labels.back()[i] = row[i];
       any = true;
-      if (what < 0.8) row[i] = static_cast<int32_t>(*config.mask_token);
-      else if (what < 0.9) row[i] = other;
+      if (what < 0.8)
+        row[i] = static_cast<int32_t>(*config.mask_token);
+      else if (what < 0.9)
+        row[i] = other;
     }
   }
   if (!any) {  // a loss needs at least one token

@@ -2,7 +2,6 @@
 
 #include <fnmatch.h>
 
-#include "base/checksum.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -29,11 +28,10 @@ Json generation_config(const Recipe& recipe, const Config& config) {
 
 }  // namespace
 
-void write_model_files(const std::filesystem::path& folder, const Recipe& recipe, const Dataset& dataset, const Config& config,
-                       const std::string& command) {
+void write_model_files(const std::filesystem::path& folder, const Recipe& recipe, const Dataset& dataset,
+                       const Config& config, const std::string& command) {
   Json files = Json::object();
-  for (const auto* names : {&recipe.data.train, &recipe.data.valid})
-    for (const std::string& name : *names) files[name] = hash_text(hash_file(data_path(recipe, name)));
+  for (const auto& [name, hash] : dataset.file_hashes) files[name] = hash;
   const Json training = {{"command", command},
                          {"version", LIMPID_VERSION},
                          {"seed", recipe.seed},
@@ -55,7 +53,8 @@ void freeze_parameters(const std::vector<std::string>& patterns, const Parameter
           "[recipe] optimizer.freeze: no parameter fits \"{}\"; limpid params lists their names", pattern);
   }
   gradients.freeze([&](const Weight& weight) {
-    return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) { return fits(pattern, weight); });
+    return std::any_of(patterns.begin(), patterns.end(),
+                       [&](const std::string& pattern) { return fits(pattern, weight); });
   });
 }
 

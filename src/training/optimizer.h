@@ -15,8 +15,8 @@ struct OptimizerOptions {
   double eps = 1e-9;
   double weight_decay = 0;
   bool decay_vectors = false;  // biases and the gains of norms decay too, as PyTorch does unless told otherwise
-  bool decoupled = true;  // AdamW; false: Adam, whose decay is part of the gradient
-  double clip_norm = 0;   // gradients longer than this, all taken as one vector, are scaled down to it; 0: never
+  bool decoupled = true;       // AdamW; false: Adam, whose decay is part of the gradient
+  double clip_norm = 0;        // gradients longer than this, all taken as one vector, are scaled down to it; 0: never
 };
 
 class Optimizer {

@@ -1,9 +1,9 @@
 #include "training/recipe.h"
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <map>
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -121,14 +121,14 @@ Json override_value(const std::string& text) {
 
 void apply_override(Json& recipe, const std::string& text) {
   const size_t equals = text.find('=');
-  check(equals != std::string::npos && equals > 0, "[recipe] \"{}\" is no override: write key=value, as in stop.steps=100",
-        text);
+  check(equals != std::string::npos && equals > 0,
+        "[recipe] \"{}\" is no override: write key=value, as in stop.steps=100", text);
   Json* at = &recipe;
   std::istringstream keys(text.substr(0, equals));
   for (std::string key; std::getline(keys, key, '.');) {
     if (at->is_null()) *at = Json::object();
-    check(at->is_object(), "[recipe] \"{}\": there is no {} in what stands before it: write key=value, as in stop.steps=100",
-          text, key);
+    check(at->is_object(),
+          "[recipe] \"{}\": there is no {} in what stands before it: write key=value, as in stop.steps=100", text, key);
     at = &(*at)[key];
   }
   *at = override_value(text.substr(equals + 1));
@@ -150,20 +150,30 @@ std::map<std::string, Json> flatten(const Json& recipe) {
 
 template <class T>
 constexpr const char* kind_name() {
-  if constexpr (std::is_same_v<T, bool>) return "true or false";
-  else if constexpr (std::is_same_v<T, std::string>) return "a text in quotes";
-  else if constexpr (std::is_integral_v<T>) return "a whole number from 0";
-  else if constexpr (std::is_floating_point_v<T>) return "a number from 0";
-  else if constexpr (std::is_same_v<T, std::vector<int64_t>>) return "a list of whole numbers";
-  else return "a list of texts";
+  if constexpr (std::is_same_v<T, bool>)
+    return "true or false";
+  else if constexpr (std::is_same_v<T, std::string>)
+    return "a text in quotes";
+  else if constexpr (std::is_integral_v<T>)
+    return "a whole number from 0";
+  else if constexpr (std::is_floating_point_v<T>)
+    return "a number from 0";
+  else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+    return "a list of whole numbers";
+  else
+    return "a list of texts";
 }
 
 template <class T>
 bool fits(const Json& value) {
-  if constexpr (std::is_same_v<T, bool>) return value.is_boolean();
-  else if constexpr (std::is_same_v<T, std::string>) return value.is_string();
-  else if constexpr (std::is_integral_v<T>) return value.is_number_integer() && value.get<double>() >= 0;
-  else if constexpr (std::is_floating_point_v<T>) return value.is_number() && value.get<double>() >= 0;
+  if constexpr (std::is_same_v<T, bool>)
+    return value.is_boolean();
+  else if constexpr (std::is_same_v<T, std::string>)
+    return value.is_string();
+  else if constexpr (std::is_integral_v<T>)
+    return value.is_number_integer() && value.get<double>() >= 0;
+  else if constexpr (std::is_floating_point_v<T>)
+    return value.is_number() && value.get<double>() >= 0;
   else {
     using Element = typename T::value_type;
     return value.is_array() && std::all_of(value.begin(), value.end(), fits<Element>);
@@ -196,14 +206,16 @@ void fill(Recipe& recipe, std::map<std::string, Json> values) {
     values.erase(found);
   });
   for (const auto& [key, value] : values)
-    fail("[recipe] {} is not a known key{}; limpid train RECIPE --dump-config lists all", key, did_you_mean(key, known));
+    fail("[recipe] {} is not a known key{}; limpid train RECIPE --dump-config lists all", key,
+         did_you_mean(key, known));
 }
 
 void check_choice(const char* key, const std::string& value, std::initializer_list<std::string_view> allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return;
   std::string list;
   for (const auto& word : allowed) list.append(list.empty() ? "" : ", ").append(word);
-  fail("[recipe] {} is \"{}\": allowed are {}{}", key, value, list, did_you_mean(value, {allowed.begin(), allowed.size()}));
+  fail("[recipe] {} is \"{}\": allowed are {}{}", key, value, list,
+       did_you_mean(value, {allowed.begin(), allowed.size()}));
 }
 
 // What only some families can do.
@@ -219,7 +231,8 @@ void check_family(const Recipe& r, const std::string& family) {
 }
 
 void check_values(const Recipe& r) {
-  check(r.model.contains("model_type"), "[recipe] model.model_type is missing: marian, pegasus, gpt2, llama, bert or rnn_seq2seq");
+  check(r.model.contains("model_type"),
+        "[recipe] model.model_type is missing: marian, pegasus, gpt2, llama, bert or rnn_seq2seq");
   const auto& type = r.model["model_type"];
   const std::string family = type.is_string() ? type.get<std::string>() : type.dump();
   check_choice("model.model_type", family, {"marian", "pegasus", "gpt2", "llama", "bert", "rnn_seq2seq"});
@@ -228,9 +241,11 @@ void check_values(const Recipe& r) {
   check_choice("optimizer.kind", r.optimizer.kind, {"adam", "adamw"});
   check_choice("validation.metric", r.validation.metric, {"loss", "bleu", "chrf", "exact"});
   check_choice("validation.tokenize", r.validation.tokenize, {"auto", "13a", "intl", "char", "none"});
-  check(r.batch.tokens > 0 || r.batch.sequences > 0, "[recipe] batch.tokens and batch.sequences are 0: one has to bound a batch");
+  check(r.batch.tokens > 0 || r.batch.sequences > 0,
+        "[recipe] batch.tokens and batch.sequences are 0: one has to bound a batch");
   check(r.batch.accumulate > 0, "[recipe] batch.accumulate is 0: an update takes at least one batch");
-  check(r.data.unit == "lines" || r.batch.window > 0, "[recipe] batch.window is 0: a stream is read in windows of so many tokens");
+  check(r.data.unit == "lines" || r.batch.window > 0,
+        "[recipe] batch.window is 0: a stream is read in windows of so many tokens");
   check(r.optimizer.label_smoothing < 1 && r.checkpoint.ema < 1 && r.mask_share < 1 && r.data.valid_share < 1,
         "[recipe] label_smoothing, ema, mask_share and valid_share are shares: allowed is less than 1");
   check(r.stop.steps > 0 || r.stop.epochs > 0 || r.stop.minutes > 0 || r.stop.patience > 0,
@@ -286,7 +301,8 @@ std::string dump_recipe(const Recipe& recipe) {
   bool model_written = false;
   const auto write_model = [&] {
     text += "\n[model]  # the config.json of its family\n";
-    for (const auto& [key, value] : recipe.model.items()) text += fmt::format("{} = {}\n", toml_key(key), toml_value(value));
+    for (const auto& [key, value] : recipe.model.items())
+      text += fmt::format("{} = {}\n", toml_key(key), toml_value(value));
   };
   visit(copy, [&](const std::string& key, const auto& field, const std::string& remark) {
     const size_t dot = key.find('.');
@@ -297,7 +313,8 @@ std::string dump_recipe(const Recipe& recipe) {
       text += fmt::format("\n[{}]\n", now);
       section = now;
     }
-    const std::string line = fmt::format("{} = {}", key.substr(dot == std::string::npos ? 0 : dot + 1), toml_value(Json(field)));
+    const std::string line =
+        fmt::format("{} = {}", key.substr(dot == std::string::npos ? 0 : dot + 1), toml_value(Json(field)));
     text += remark.empty() ? line + '\n' : fmt::format("{:32}  # {}\n", line, remark);
   });
   return text;

@@ -21,15 +21,15 @@ struct Recipe {
   nlohmann::ordered_json model;  // the family's config.json but for the vocabulary; see models/config.h
 
   struct Data {
-    std::string folder;                                    // files are looked for here; empty: where they say
-    std::vector<std::string> train, valid, test;           // two line-aligned files or one TSV; texts: any number of files
-    std::vector<int64_t> columns = {0, 1};                 // of a TSV: source and target, or text and label
-    std::string unit = "lines";                            // of texts: every line an example, or the whole one "stream"
-    bool labels = false;                                   // encoder: a TSV of texts and their labels is learned
-    int64_t max_length = 256;                              // longer examples, in ids, are dropped
-    double max_ratio = 0;                                  // pairs whose sides differ more in length are dropped; 0: none
-    double valid_share = 0.05;                             // held out of the training text where `valid` names no file
-    int64_t valid_most = 2000;                             // … but at most so many lines
+    std::string folder;                           // files are looked for here; empty: where they say
+    std::vector<std::string> train, valid, test;  // two line-aligned files or one TSV; texts: any number of files
+    std::vector<int64_t> columns = {0, 1};        // of a TSV: source and target, or text and label
+    std::string unit = "lines";                   // of texts: every line an example, or the whole one "stream"
+    bool labels = false;                          // encoder: a TSV of texts and their labels is learned
+    int64_t max_length = 256;                     // longer examples, in ids, are dropped
+    double max_ratio = 0;                         // pairs whose sides differ more in length are dropped; 0: none
+    double valid_share = 0.05;                    // held out of the training text where `valid` names no file
+    int64_t valid_most = 2000;                    // … but at most so many lines
   } data;
 
   struct TokenizerRecipe {
@@ -62,26 +62,26 @@ struct Recipe {
   } batch;
 
   struct Stopping {
-    int64_t steps = 0;      // updates; 0: no limit
-    int64_t epochs = 0;     // 0: no limit
-    double minutes = 0;     // 0: no limit
-    int64_t patience = 0;   // validations without a better score; 0: never stops early
+    int64_t steps = 0;     // updates; 0: no limit
+    int64_t epochs = 0;    // 0: no limit
+    double minutes = 0;    // 0: no limit
+    int64_t patience = 0;  // validations without a better score; 0: never stops early
   } stop;
 
   struct Validation {
-    int64_t steps = 0;               // between validations; 0: once an epoch
-    std::string metric = "loss";     // what "better" means: loss, bleu, chrf, exact
-    std::string tokenize = "auto";   // of BLEU: auto, 13a, intl, char, none
-    bool lowercase = false;          // scores without regard to case
-    int64_t translate = 500;         // examples that are translated for BLEU and to be shown
-    int64_t show = 3;                // translations shown
+    int64_t steps = 0;              // between validations; 0: once an epoch
+    std::string metric = "loss";    // what "better" means: loss, bleu, chrf, exact
+    std::string tokenize = "auto";  // of BLEU: auto, 13a, intl, char, none
+    bool lowercase = false;         // scores without regard to case
+    int64_t translate = 500;        // examples that are translated for BLEU and to be shown
+    int64_t show = 3;               // translations shown
   } validation;
 
   struct Checkpoints {
-    int64_t steps = 0;       // between checkpoints; 0: once an epoch
-    int64_t keep = 3;        // the last so many, besides the best
-    int64_t average = 0;     // the final model is the mean of the last so many; 0: the best
-    double ema = 0;          // decay of a moving average of the weights, validated and kept instead of them; 0: none
+    int64_t steps = 0;    // between checkpoints; 0: once an epoch
+    int64_t keep = 3;     // the last so many, besides the best
+    int64_t average = 0;  // the final model is the mean of the last so many; 0: the best
+    double ema = 0;       // decay of a moving average of the weights, validated and kept instead of them; 0: none
   } checkpoint;
 
   struct Decoding {
@@ -91,7 +91,7 @@ struct Recipe {
   } decode;
 
   uint64_t seed = 1;
-  std::string start_from;  // a model folder whose weights and tokenizer the run goes on from
+  std::string start_from;    // a model folder whose weights and tokenizer the run goes on from
   double mask_share = 0.15;  // encoder: share of tokens to be guessed
 };
 

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kLogEvery = 10;       // updates
+constexpr int64_t kLogEvery = 10;  // updates
 constexpr int64_t kMostRollbacks = 5;
 constexpr uint64_t kMaskPlace = 0x6d61736b;  // of random numbers
 
@@ -72,7 +72,8 @@ class Trainer {
         folder_(folder),
         observer_(observer),
         options_(options),
-        dataset_(prepare_dataset(recipe, folder.path(), [&](const std::string& what, double done) { observer.preparing(what, done); })),
+        dataset_(prepare_dataset(recipe, folder.path(),
+                                 [&](const std::string& what, double done) { observer.preparing(what, done); })),
         model_(make_model(make_config(recipe, dataset_))),
         parameters_([this](const WeightVisitor& visitor) { model_->visit_parameters(visitor); }),
         gradients_(parameters_),
@@ -108,8 +109,10 @@ class Trainer {
         better = validate_now();
         progress_.seconds += since(from);
       }
-      if (due(recipe_.checkpoint.steps)) save("step");
-      else if (better) save("extra");
+      if (due(recipe_.checkpoint.steps))
+        save("step");
+      else if (better)
+        save("extra");
       if (better) point_at_checkpoint(folder_.checkpoints(), "best", last_saved_);
       if (options_.interrupted()) return interrupted();
     }
@@ -118,7 +121,8 @@ class Trainer {
  private:
   int64_t expected_steps() const {
     const int64_t an_epoch = std::max<int64_t>(batches_.batches_per_epoch() / recipe_.batch.accumulate, 1);
-    if (recipe_.stop.steps > 0 && recipe_.stop.epochs > 0) return std::min(recipe_.stop.steps, recipe_.stop.epochs * an_epoch);
+    if (recipe_.stop.steps > 0 && recipe_.stop.epochs > 0)
+      return std::min(recipe_.stop.steps, recipe_.stop.epochs * an_epoch);
     return recipe_.stop.steps > 0 ? recipe_.stop.steps : recipe_.stop.epochs * an_epoch;
   }
 
@@ -163,7 +167,8 @@ class Trainer {
     return {.config = &model_->config(),
             .parameters = &parameters_,
             .optimizer = &optimizer_,
-            .average = average_ ? std::span<real>(average_.get(), static_cast<size_t>(parameters_.size())) : std::span<real>(),
+            .average =
+                average_ ? std::span<real>(average_.get(), static_cast<size_t>(parameters_.size())) : std::span<real>(),
             .progress = progress_.json()};
   }
 
@@ -178,11 +183,13 @@ class Trainer {
     std::vector<Batch> parts;
     for (int64_t i = 0; i < recipe_.batch.accumulate; ++i) {
       const auto place = static_cast<uint64_t>(i);
-      parts.push_back(make_batch(batches_.next(), model_->config(),
-                                 {.task = task_,
-                                  .mask_share = recipe_.mask_share,
-                                  .key = random_key(recipe_.seed, static_cast<uint64_t>(progress_.step), kMaskPlace + place)}));
-      result.tokens += std::count_if(parts.back().labels.begin(), parts.back().labels.end(), [](int32_t label) { return label >= 0; });
+      parts.push_back(
+          make_batch(batches_.next(), model_->config(),
+                     {.task = task_,
+                      .mask_share = recipe_.mask_share,
+                      .key = random_key(recipe_.seed, static_cast<uint64_t>(progress_.step), kMaskPlace + place)}));
+      result.tokens += std::count_if(parts.back().labels.begin(), parts.back().labels.end(),
+                                     [](int32_t label) { return label >= 0; });
     }
     gradients_.clear();
     double sum = 0;
@@ -190,14 +197,18 @@ class Trainer {
       Tape tape(arena_, &gradients_);
       const uint64_t pass = static_cast<uint64_t>(progress_.step) * parts.size() + i;
       Run run({.arena = arena_, .tape = &tape, .train = true, .seed = recipe_.seed, .step = pass});
-      sum += model_->loss(run, parts[i],
-                          {.smoothing = static_cast<real>(recipe_.optimizer.label_smoothing), .tokens = static_cast<double>(result.tokens)}).sum;
+      sum += model_
+                 ->loss(run, parts[i],
+                        {.smoothing = static_cast<real>(recipe_.optimizer.label_smoothing),
+                         .tokens = static_cast<double>(result.tokens)})
+                 .sum;
       tape.backward();
       apply_statistics(parameters_, tape);
     }
     result.loss = sum / static_cast<double>(result.tokens);
     if (!std::isfinite(result.loss)) return result;  // the weights stay as they are
-    result.rate = progress_.rate_factor * learning_rate(recipe_.schedule, progress_.step + 1, steps_, model_->config().width);
+    result.rate =
+        progress_.rate_factor * learning_rate(recipe_.schedule, progress_.step + 1, steps_, model_->config().width);
     result.norm = optimizer_.step(parameters_, gradients_, result.rate);
     if (average_) follow_average();
     ++progress_.step;
@@ -212,11 +223,13 @@ class Trainer {
     const real* now = parameters_.data();
     real* average = average_.get();
     parallel_ranges(parameters_.size(), 1 << 16, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) average[i] += (1 - keep) * (now[i] - average[i]);  // frozen ones stay, bit for bit
+      for (int64_t i = begin; i < end; ++i)
+        average[i] += (1 - keep) * (now[i] - average[i]);  // frozen ones stay, bit for bit
     });
   }
 
-  // A loss or gradient that is no number, a loss far above that of guessing, or one that has risen far above the lowest.
+  // A loss or gradient that is no number, a loss far above that of guessing, or one that has risen far above the
+  // lowest.
   bool diverged(const Update& update) {
     if (!std::isfinite(update.loss) || !std::isfinite(update.norm)) return true;
     const Config& config = model_->config();
@@ -232,7 +245,8 @@ class Trainer {
 
   // Asked before weights are kept: those that an update has just ruined show in no loss yet.
   bool weights_are_finite() const {
-    return std::all_of(parameters_.data(), parameters_.data() + parameters_.size(), [](real x) { return std::isfinite(x); });
+    return std::all_of(parameters_.data(), parameters_.data() + parameters_.size(),
+                       [](real x) { return std::isfinite(x); });
   }
 
   // To the last checkpoint; where the run has diverged from that one again, to the one before it, and in the end to the
@@ -260,14 +274,16 @@ class Trainer {
     const double factor = progress_.rate_factor / 2;
     const int64_t rollbacks = progress_.rollbacks + 1;
     check(rollbacks <= kMostRollbacks,
-          "[train] the loss diverged {} times, the last time at step {} with {} of the learning rate: lower schedule.learning_rate, "
+          "[train] the loss diverged {} times, the last time at step {} with {} of the learning rate: lower "
+          "schedule.learning_rate, "
           "or raise schedule.warmup",
           rollbacks, at, progress_.rate_factor);
     go_back();
     progress_.rate_factor = factor;
     progress_.rollbacks = rollbacks;
     observer_.note(fmt::format("The loss diverged at step {} ({}): back to step {} with half the learning rate.", at,
-                               std::isfinite(update.loss) ? fmt::format("{:.2f}", update.loss) : "not a number", progress_.step));
+                               std::isfinite(update.loss) ? fmt::format("{:.2f}", update.loss) : "not a number",
+                               progress_.step));
     log_.reset();
     log_.emplace(folder_.log(), progress_.step);  // what came after is forgotten
     tensorboard_.emplace(folder_.tensorboard(), progress_.step);
@@ -345,7 +361,8 @@ class Trainer {
   }
 
   void write_event(const ValidationReport& report, const char* name) {
-    nlohmann::ordered_json event = {{"event", name}, {"step", report.step}, {"epoch", report.epoch}, {"loss", report.loss}};
+    nlohmann::ordered_json event = {
+        {"event", name}, {"step", report.step}, {"epoch", report.epoch}, {"loss", report.loss}};
     const auto add = [&](const char* key, const std::optional<double>& value) {
       if (!value) return;
       event[key] = *value;
@@ -402,9 +419,12 @@ class Trainer {
     const bool averaged = recipe_.checkpoint.average > 0 && !paths.empty();
     if (!averaged && progress_.validated_step != progress_.step) validate_now();  // the last weights may be the best
     TrainingResult result = this->result(why);
-    if (averaged) average_checkpoints(paths, parameters_);
-    else if (progress_.best_step >= 0) read_weights(SafetensorsFolder(folder_.path()), parameters_);
-    else if (average_) std::copy(average_.get(), average_.get() + parameters_.size(), parameters_.data());
+    if (averaged)
+      average_checkpoints(paths, parameters_);
+    else if (progress_.best_step >= 0)
+      read_weights(SafetensorsFolder(folder_.path()), parameters_);
+    else if (average_)
+      std::copy(average_.get(), average_.get() + parameters_.size(), parameters_.data());
     result.final = !averaged && best_report_ ? *best_report_ : validate(*model_, recipe_, dataset_);
     result.final.step = averaged || progress_.best_step < 0 ? progress_.step : progress_.best_step;
     result.final.epoch = progress_.position.epoch;
@@ -414,7 +434,11 @@ class Trainer {
   }
 
   TrainingResult result(const std::string& why) const {
-    return {.why = why, .steps = progress_.step, .seconds = progress_.seconds, .best_step = progress_.best_step, .best = progress_.best};
+    return {.why = why,
+            .steps = progress_.step,
+            .seconds = progress_.seconds,
+            .best_step = progress_.best_step,
+            .best = progress_.best};
   }
 
   const Recipe& recipe_;
@@ -437,12 +461,14 @@ class Trainer {
   std::optional<EventLog> log_;
   std::optional<TensorBoardWriter> tensorboard_;
   std::string last_saved_;
-  std::optional<std::string> returned_to_;  // the checkpoint of the last rollback ("": the start) until another is written
+  std::optional<std::string>
+      returned_to_;  // the checkpoint of the last rollback ("": the start) until another is written
 };
 
 }  // namespace
 
-TrainingResult train(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer, const TrainingOptions& options) {
+TrainingResult train(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer,
+                     const TrainingOptions& options) {
   return Trainer(recipe, folder, observer, options).run();
 }
 

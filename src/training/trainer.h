@@ -14,8 +14,8 @@ struct StepReport {
   int64_t epoch = 0;
   double loss = 0;  // nats a token, smoothed labels included, mean of the last updates
   double learning_rate = 0;
-  double gradient_norm = 0;  // 0: nobody clips
-  double tokens_per_second = 0;  // to be predicted
+  double gradient_norm = 0;              // 0: nobody clips
+  double tokens_per_second = 0;          // to be predicted
   double seconds = 0, seconds_left = 0;  // of the whole run, interruptions left out; left 0: unknown
 };
 
@@ -25,8 +25,8 @@ struct ShownTranslation {
 
 struct ValidationReport {
   int64_t step = 0, epoch = 0;
-  double loss = 0;                                // nats a token
-  std::optional<double> bleu, chrf, exact;        // exact: share of examples that are right, 0 … 100
+  double loss = 0;                          // nats a token
+  std::optional<double> bleu, chrf, exact;  // exact: share of examples that are right, 0 … 100
   std::vector<ShownTranslation> shown;
   bool best = false;
 };
@@ -42,7 +42,7 @@ class TrainingObserver {
 };
 
 struct TrainingOptions {
-  std::string command;                          // as given, for the record
+  std::string command;                                       // as given, for the record
   std::function<bool()> interrupted = [] { return false; };  // asked after every update: save and return
 };
 
@@ -52,11 +52,12 @@ struct TrainingResult {
   int64_t steps = 0;
   double seconds = 0;
   int64_t best_step = 0;
-  double best = 0;     // by the recipe's metric
+  double best = 0;         // by the recipe's metric
   ValidationReport final;  // of the model that was written
 };
 
 // Trains in the folder, going on from its last checkpoint if it has one.
-TrainingResult train(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer, const TrainingOptions& options = {});
+TrainingResult train(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer,
+                     const TrainingOptions& options = {});
 
 }  // namespace limpid

@@ -8,6 +8,7 @@
 #include "scoring/bleu.h"
 #include "scoring/chrf.h"
 #include "text/batches.h"
+#include "text/word_tokenizer.h"
 #include "training/example_batch.h"
 
 namespace limpid {
@@ -17,13 +18,15 @@ constexpr uint64_t kMaskPlace = 0x76616c6964;  // random numbers of validation: 
 
 double mean_loss(const Model& model, const Recipe& recipe, const Dataset& dataset, int64_t& right, int64_t& examples) {
   const Task task = task_of(recipe);
-  Batches batches(*dataset.valid, {.tokens = 4096, .window = recipe.data.unit == "stream" ? recipe.batch.window : 0, .shuffle = false});
+  Batches batches(*dataset.valid,
+                  {.tokens = 4096, .window = recipe.data.unit == "stream" ? recipe.batch.window : 0, .shuffle = false});
   const Arena arena;
   double sum = 0;
   int64_t tokens = 0;
   for (uint64_t number = 0; batches.position().epoch == 0; ++number) {
-    const Batch batch = make_batch(batches.next(), model.config(),
-                                   {.task = task, .mask_share = recipe.mask_share, .key = random_key(recipe.seed, number, kMaskPlace)});
+    const Batch batch =
+        make_batch(batches.next(), model.config(),
+                   {.task = task, .mask_share = recipe.mask_share, .key = random_key(recipe.seed, number, kMaskPlace)});
     Run run({.arena = arena});
     if (task == Task::classification) {
       const Tensor logits = model.logits(run, batch);
@@ -44,18 +47,15 @@ double mean_loss(const Model& model, const Recipe& recipe, const Dataset& datase
   return sum / static_cast<double>(tokens);
 }
 
-// Text that came split into subwords by "@@ " as people read it.
-std::string joined(std::string text) {
-  for (size_t at = 0; (at = text.find("@@ ", at)) != std::string::npos;) text.erase(at, 3);
-  return text;
-}
-
 BleuOptions bleu_options(const Recipe& recipe) {
   const std::string& name = recipe.validation.tokenize;
   BleuOptions options{.lowercase = recipe.validation.lowercase};
-  if (name == "intl") options.tokenizer = BleuTokenizer::intl;
-  else if (name == "char") options.tokenizer = BleuTokenizer::character;
-  else if (name == "none" || (name == "auto" && recipe.tokenizer.kind == "words")) options.tokenizer = BleuTokenizer::none;
+  if (name == "intl")
+    options.tokenizer = BleuTokenizer::intl;
+  else if (name == "char")
+    options.tokenizer = BleuTokenizer::character;
+  else if (name == "none" || (name == "auto" && recipe.tokenizer.kind == "words"))
+    options.tokenizer = BleuTokenizer::none;
   return options;
 }
 
@@ -73,10 +73,10 @@ void translate_some(const Model& model, const Recipe& recipe, const Dataset& dat
   for (int64_t i = 0; i < count; ++i) {
     const auto& [source, reference] = dataset.valid_texts[i];
     hypotheses.push_back(dataset.tokenizers.target->decode(written[i].at(0).ids));
-    references.push_back(split ? joined(reference) : reference);
+    references.push_back(split ? join_subwords(reference) : reference);
     exact += hypotheses.back() == references.back();
     if (i < recipe.validation.show)
-      report.shown.push_back({split ? joined(source) : source, references.back(), hypotheses.back()});
+      report.shown.push_back({split ? join_subwords(source) : source, references.back(), hypotheses.back()});
   }
   if (!scored) return;
   report.bleu = bleu(hypotheses, references, bleu_options(recipe)).score;
@@ -102,7 +102,9 @@ double metric_value(const ValidationReport& report, const std::string& metric) {
   return *value;
 }
 
-bool is_better(double value, double than, const std::string& metric) { return metric == "loss" ? value < than : value > than; }
+bool is_better(double value, double than, const std::string& metric) {
+  return metric == "loss" ? value < than : value > than;
+}
 
 double worst_value(const std::string& metric) { return metric == "loss" ? 1e30 : -1; }
 

@@ -6,7 +6,7 @@
 
 namespace limpid {
 
-// Fills loss, scores and shown translations as the recipe asks. `everything`: also what the recipe's metric does not need.
+// Fills loss, scores and shown translations as the recipe asks.
 ValidationReport validate(const Model& model, const Recipe& recipe, const Dataset& dataset);
 
 // The number that the recipe's metric compares, and whether more of it is better.
