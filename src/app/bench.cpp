@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/command.h"
+#include "app/run_bench.h"
 #include "app/train_step_bench.h"
 
 namespace limpid {
@@ -11,21 +12,41 @@ int run_bench(int argc, char** argv) {
   CommandLine line("bench", "Measures this machine and this build; prints one JSON line.",
                    "limpid bench train-step --shape tiny");
   line.require_subcommand(1);
-  auto* train_step = line.add_subcommand("train-step", "one optimiser step: forward, backward, Adam");
-  TrainStepOptions options;
-  bool no_dropout = false;
-  train_step->add_option("--shape", options.shape, "tiny, base (encoder-decoders), char, gpt2 (language models)")
+  TrainStepOptions train_step;
+  DecodeBench decode;
+  PrefillBench prefill;
+  bool no_dropout = false, json = true;
+  auto add = [&](const char* name, const char* summary, int& rounds) {
+    CLI::App* bench = line.add_subcommand(name, summary);
+    bench->add_option("--rounds,--steps", rounds, "to take the best of")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    bench->add_flag("--json", json, "one JSON line: it always is");
+    bench->fallthrough();
+    return bench;
+  };
+  auto* train_step_line = add("train-step", "one optimiser step: forward, backward, Adam", train_step.steps);
+  train_step_line
+      ->add_option("--shape", train_step.shape, "tiny, base (encoder-decoders), char, gpt2 (language models)")
       ->check(CLI::IsMember(train_step_shapes()))
       ->capture_default_str();
-  train_step->add_option("--steps", options.steps, "steps to take the best of")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  train_step->add_flag("--no-dropout", no_dropout, "without dropout");
+  train_step_line->add_flag("--no-dropout", no_dropout, "without dropout");
+  const CLI::Range at_least_one(1, 1 << 20);
+  auto* decode_line = add("decode", "writing token by token", decode.rounds);
+  decode_line->add_option("MODEL", decode.model, "a folder or file; limpid random makes one")->required();
+  decode_line->add_option("--tokens", decode.tokens, "written a sequence")->check(at_least_one)->capture_default_str();
+  decode_line->add_option("--sequences", decode.sequences, "at once")->check(at_least_one)->capture_default_str();
+  auto* prefill_line = add("prefill", "reading a prompt", prefill.rounds);
+  prefill_line->add_option("MODEL", prefill.model, "a folder or file; limpid random makes one")->required();
+  prefill_line->add_option("--tokens", prefill.tokens, "of the prompt")->check(at_least_one)->capture_default_str();
   line.fallthrough();
-  train_step->fallthrough();
   if (const auto code = line.read(argc, argv)) return *code;
-  options.dropout = !no_dropout;
-  fmt::print("{}\n", bench_train_step(options).dump());
+  train_step.dropout = !no_dropout;
+  nlohmann::ordered_json result;
+  if (*train_step_line) result = bench_train_step(train_step);
+  if (*decode_line) result = bench_decode(decode);
+  if (*prefill_line) result = bench_prefill(prefill);
+  fmt::print("{}\n", result.dump());
   return 0;
 }
 

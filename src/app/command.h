@@ -1,5 +1,5 @@
 #pragma once
-// The program is a table of commands, one file a command.
+// What all commands have in common.
 
 #include <CLI/CLI.hpp>
 
@@ -7,28 +7,6 @@
 #include <string>
 
 namespace limpid {
-
-struct Command {
-  const char* name;
-  const char* summary;                // one sentence
-  int (*run)(int argc, char** argv);  // argv[0] is the command's name; returns the exit code
-};
-
-int run_demo(int argc, char** argv);
-int run_verify(int argc, char** argv);
-int run_params(int argc, char** argv);
-int run_plan(int argc, char** argv);
-int run_train(int argc, char** argv);
-int run_data(int argc, char** argv);
-int run_evaluate(int argc, char** argv);
-int run_translate(int argc, char** argv);
-int run_complete(int argc, char** argv);
-int run_embed(int argc, char** argv);
-int run_score(int argc, char** argv);
-int run_classify(int argc, char** argv);
-int run_tokenize(int argc, char** argv);
-int run_look(int argc, char** argv);
-int run_bench(int argc, char** argv);
 
 // A command's parser with what all commands have: --help with an example that works as printed, --threads.
 class CommandLine : public CLI::App {

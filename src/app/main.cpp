@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/command.h"
+#include "app/commands.h"
 #include "app/version.h"
 #include "base/error.h"
 #include "base/nearest.h"
@@ -29,6 +29,8 @@ constexpr Command kCommands[] = {
     {"evaluate", "score translations against references: BLEU, chrF, intervals, two systems compared", run_evaluate},
     {"tokenize", "show the tokens of a text and their ids", run_tokenize},
     {"look", "show every number inside a model: pictures, logit lens, attribution, neurons", run_look},
+    {"quantize", "write a model with 8- or 4-bit weights and say what it loses", run_quantize},
+    {"random", "write a model of any config with random weights", run_random},
     {"bench", "measure speed and memory", run_bench},
 };
 

@@ -1,11 +1,10 @@
 #include "app/train_step_bench.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <map>
 #include <mutex>
 
+#include "app/measuring.h"
 #include "app/peak_memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
@@ -85,10 +84,6 @@ Batch random_batch(const Shape& s) {
   return s.two_stacks ? Batch::pairs(rows(s.length), rows(s.length), 0) : Batch::next_tokens(rows(s.length + 1));
 }
 
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // What all threads reach together, best of a few.
 double measure_peak() {
   double best = 0;
@@ -104,8 +99,6 @@ double measure_peak() {
   }
   return best;
 }
-
-double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 
 }  // namespace
 
@@ -125,18 +118,15 @@ nlohmann::ordered_json bench_train_step(const TrainStepOptions& options) {
   Optimizer optimizer(parameters, {.beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9});
   const Batch batch = random_batch(shape);
   const Arena arena;
-  double best = 0;
-  for (int step = 0; step <= options.steps; ++step) {
-    const double start = seconds_now();
+  uint64_t step = 0;
+  const double best = best_seconds(options.steps, [&] {
     gradients.clear();
     Tape tape(arena, &gradients);
-    Run run({.arena = arena, .tape = &tape, .train = true, .seed = 1, .step = static_cast<uint64_t>(step)});
+    Run run({.arena = arena, .tape = &tape, .train = true, .seed = 1, .step = step++});
     model->loss(run, batch, {.smoothing = static_cast<real>(shape.smoothing)});
     tape.backward();
     optimizer.step(parameters, gradients, 1e-4);
-    const double elapsed = seconds_now() - start;
-    if (step > 0 && (best == 0 || elapsed < best)) best = elapsed;
-  }
+  });
   const double rss = peak_memory_mb(), peak = measure_peak(), gflop = arithmetic(shape) / 1e9;
   return {{"bench", "train-step"},
           {"shape", options.shape},

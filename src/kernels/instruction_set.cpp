@@ -41,6 +41,22 @@ double multiply_adds(int64_t rounds) {
   return 24.0 * static_cast<double>(hn::Lanes(d)) * static_cast<double>(rounds);
 }
 
+real read_all(const real* numbers, int64_t count) {
+  const hn::ScalableTag<real> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto a0 = hn::Zero(d), a1 = a0, a2 = a0, a3 = a0;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    a0 = hn::Add(a0, hn::LoadU(d, numbers + i));
+    a1 = hn::Add(a1, hn::LoadU(d, numbers + i + lanes));
+    a2 = hn::Add(a2, hn::LoadU(d, numbers + i + 2 * lanes));
+    a3 = hn::Add(a3, hn::LoadU(d, numbers + i + 3 * lanes));
+  }
+  real sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a0, a1), hn::Add(a2, a3))));
+  for (; i < count; ++i) sum += numbers[i];
+  return sum;
+}
+
 const char* target_name() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace limpid::HWY_NAMESPACE
@@ -51,8 +67,11 @@ namespace limpid::kernels {
 
 HWY_EXPORT(multiply_adds);
 HWY_EXPORT(target_name);
+HWY_EXPORT(read_all);
 
 std::string instruction_set() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
+
+real read_numbers(const real* numbers, int64_t count) { return HWY_DYNAMIC_DISPATCH(read_all)(numbers, count); }
 
 double fma_peak_gflops(double seconds) {
   using Clock = std::chrono::steady_clock;

@@ -1,7 +1,10 @@
 #pragma once
 // What this machine's processor can do, as far as our kernels use it.
 
+#include <cstdint>
 #include <string>
+
+#include "base/real.h"
 
 namespace limpid::kernels {
 
@@ -10,5 +13,8 @@ std::string instruction_set();  // the one in use: "AVX3" (AVX-512), "AVX2", …
 // Fused multiply-adds that this thread can do in a second, in 10⁹ floating-point operations (two each): a loop on
 // registers alone, the ceiling that products are measured against.
 double fma_peak_gflops(double seconds);
+
+// Sums of these numbers, for the sake of reading them: how fast a thread can read memory.
+real read_numbers(const real* numbers, int64_t count);
 
 }  // namespace limpid::kernels

@@ -1,0 +1,31 @@
+#pragma once
+// The program is a table of commands, one file a command. Only main.cpp reads this, so that a new command compiles
+// nothing but itself.
+
+namespace limpid {
+
+struct Command {
+  const char* name;
+  const char* summary;                // one sentence
+  int (*run)(int argc, char** argv);  // argv[0] is the command's name; returns the exit code
+};
+
+int run_demo(int argc, char** argv);
+int run_verify(int argc, char** argv);
+int run_params(int argc, char** argv);
+int run_plan(int argc, char** argv);
+int run_train(int argc, char** argv);
+int run_data(int argc, char** argv);
+int run_evaluate(int argc, char** argv);
+int run_translate(int argc, char** argv);
+int run_complete(int argc, char** argv);
+int run_embed(int argc, char** argv);
+int run_score(int argc, char** argv);
+int run_classify(int argc, char** argv);
+int run_tokenize(int argc, char** argv);
+int run_look(int argc, char** argv);
+int run_quantize(int argc, char** argv);
+int run_random(int argc, char** argv);
+int run_bench(int argc, char** argv);
+
+}  // namespace limpid

@@ -1,0 +1,35 @@
+// limpid random: a model of any config with random weights, to measure or to try things on.
+
+#include <fmt/format.h>
+
+#include "app/command.h"
+#include "formats/model_folder.h"
+
+namespace limpid {
+
+int run_random(int argc, char** argv) {
+  CommandLine line("random",
+                   "Writes a model folder of a given config with the random weights that training would start from.",
+                   "limpid random bench/configs/llama-110m.json models/llama-110m");
+  std::string config_path, out;
+  uint64_t seed = 1;
+  line.add_option("CONFIG", config_path, "a config.json, or a folder that holds one")->required();
+  line.add_option("OUT", out, "the folder to write; it must not hold a model yet")->required();
+  line.add_option("--seed", seed, "of the random numbers")->capture_default_str();
+  if (const auto code = line.read(argc, argv)) return *code;
+
+  const Config config = load_config(config_path);
+  for (const std::string& note : config.notes) fmt::print(stderr, "limpid random: {}\n", note);
+  const std::filesystem::path folder = out;
+  check(!std::filesystem::exists(folder / "config.json"),
+        "[random] {} holds a model already: choose another folder or remove that one", out);
+  const auto model = make_model(config);
+  Parameters parameters([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
+  parameters.initialize(seed);
+  make_folder(folder);
+  write_model(folder, config, parameters);
+  fmt::print(stderr, "limpid random: {} parameters in {}\n", parameters.size(), out);
+  return 0;
+}
+
+}  // namespace limpid

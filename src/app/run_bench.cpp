@@ -1,0 +1,103 @@
+#include "app/run_bench.h"
+
+#include <vector>
+
+#include "app/measuring.h"
+#include "app/peak_memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "inference/decoder_state.h"
+#include "inference/loaded_model.h"
+#include "kernels/instruction_set.h"
+
+namespace limpid {
+namespace {
+
+std::vector<int32_t> random_ids(int64_t count, int64_t vocab, uint64_t seed) {
+  Random random(seed);
+  std::vector<int32_t> ids(count);
+  const int64_t first = vocab > 16 ? 3 : 0;  // small ids are special tokens
+  for (int32_t& id : ids) id = static_cast<int32_t>(first + random.below(vocab - first));
+  return ids;
+}
+
+// Bytes of weights that one decoding step reads: all of them, but of a table of embeddings that is not the output
+// layer's only a row.
+int64_t bytes_of_step(Model& model) {
+  int64_t bytes = 0;
+  model.visit_parameters([&](const Weight& weight) {
+    const bool looked_up =
+        (weight.part == Part::embedding && !model.config().tie_output) || weight.part == Part::position;
+    if (!looked_up) bytes += bytes_of(weight.type, weight.size());
+  });
+  return bytes;
+}
+
+// What all threads read together in a second, over so many bytes, in 10⁹ bytes.
+double bandwidth_gb(int64_t bytes) {
+  const int64_t count = bytes / static_cast<int64_t>(sizeof(real)), grain = 1 << 16;
+  const std::vector<real> numbers(count, 1);
+  const double seconds = best_seconds(5, [&] {
+    parallel_ranges(count, grain, [&](int64_t begin, int64_t end) {
+      volatile real kept = kernels::read_numbers(numbers.data() + begin, end - begin);
+      (void)kept;
+    });
+  });
+  return static_cast<double>(count * static_cast<int64_t>(sizeof(real))) / seconds / 1e9;
+}
+
+nlohmann::ordered_json about(const std::string& bench, const std::string& model) {
+  return {{"bench", bench}, {"model", model}, {"threads", threads()}, {"instructions", kernels::instruction_set()}};
+}
+
+int32_t likeliest(ConstMatrix logits, int64_t row) {
+  const real* scores = logits.row(row);
+  return static_cast<int32_t>(std::max_element(scores, scores + logits.cols) - scores);
+}
+
+}  // namespace
+
+nlohmann::ordered_json bench_decode(const DecodeBench& options) {
+  const LoadedModel loaded = load_model(options.model, {.need_tokenizers = false});
+  const int64_t vocab = loaded.config().vocab;
+  const double seconds = best_seconds(options.rounds, [&] {
+    const auto state = make_decoder_state(*loaded.model);
+    std::vector<std::vector<int32_t>> texts;
+    for (int64_t i = 0; i < options.sequences; ++i) texts.push_back(random_ids(1, vocab, i));
+    std::vector<int32_t> ids = state->add(texts);
+    for (int64_t step = 0; step < options.tokens; ++step) {
+      const Tensor logits = state->step(ids);
+      for (int64_t i = 0; i < options.sequences; ++i) ids[i] = likeliest(logits.values(), i);
+    }
+  });
+  nlohmann::ordered_json result = about("decode", options.model);
+  const double steps_per_second = static_cast<double>(options.tokens) / seconds;
+  result["sequences"] = options.sequences;
+  result["tokens_per_second"] = rounded(steps_per_second * static_cast<double>(options.sequences), 10);
+  const int64_t bytes = bytes_of_step(*loaded.model);
+  result["weight_mb"] = rounded(static_cast<double>(bytes) / 1e6, 10);
+  if (options.sequences == 1) {
+    const double bandwidth = bandwidth_gb(bytes);
+    result["bandwidth_gb"] = rounded(bandwidth, 10);
+    result["of_bandwidth"] = rounded(static_cast<double>(bytes) * steps_per_second / 1e9 / bandwidth, 1000);
+  }
+  result["rss_mb"] = std::round(peak_memory_mb());
+  return result;
+}
+
+nlohmann::ordered_json bench_prefill(const PrefillBench& options) {
+  const LoadedModel loaded = load_model(options.model, {.need_tokenizers = false});
+  const std::vector<std::vector<int32_t>> prompt = {random_ids(options.tokens, loaded.config().vocab, 1)};
+  const double seconds = best_seconds(options.rounds, [&] {
+    const auto state = make_decoder_state(*loaded.model);
+    const std::vector<int32_t> last = state->add(prompt);
+    state->step(last);
+  });
+  nlohmann::ordered_json result = about("prefill", options.model);
+  result["tokens"] = options.tokens;
+  result["tokens_per_second"] = rounded(static_cast<double>(options.tokens) / seconds, 10);
+  result["rss_mb"] = std::round(peak_memory_mb());
+  return result;
+}
+
+}  // namespace limpid

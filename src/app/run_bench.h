@@ -1,0 +1,28 @@
+#pragma once
+// How fast a model reads and writes: decoding token by token, reading a prompt, translating. One JSON object each.
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace limpid {
+
+struct DecodeBench {
+  std::string model;
+  int64_t tokens = 128;   // written a sequence, from one token on
+  int64_t sequences = 1;  // at once
+  int rounds = 5;
+};
+// tokens_per_second of all sequences together; with one sequence also bandwidth_gb (read with the same threads in the
+// same run over a buffer of the size of the weights) and of_bandwidth: what share of it the weights alone used.
+nlohmann::ordered_json bench_decode(const DecodeBench& options);
+
+struct PrefillBench {
+  std::string model;
+  int64_t tokens = 512;
+  int rounds = 5;
+};
+// Reading a prompt, with the scores of the token after it.
+nlohmann::ordered_json bench_prefill(const PrefillBench& options);
+
+}  // namespace limpid
