@@ -19,9 +19,11 @@ enum class WeightLayout { out_in, in_out };  // how a matrix lies in memory: in_
 Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights, std::span<const Weight* const> biases,
               WeightLayout layout = WeightLayout::out_in);
 
-// For operations on weights: the numbers of a weight, and of those that follow it in memory, as the engine computes
+// For operations on weights. The numbers of a weight, and of those that follow it in memory, as the engine computes
 // with them; converted into `scratch` where they are stored in another precision.
 const real* real_numbers(const Weight& first, int64_t count, const Arena& arena, Numbers& scratch);
+// y = x·Wᵀ + b by the kernel that reads W as it is stored. The bias may be null.
+void multiply_by(const Run& run, const Weight& weight, const Weight* bias, ConstMatrix x, Matrix y);
 
 // ---- element by element
 // residual + drop(x); an empty residual stands for zero. Overwrites x where nobody else holds it.

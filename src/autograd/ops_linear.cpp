@@ -4,7 +4,10 @@
 
 #include "autograd/ops.h"
 #include "kernels/gemm.h"
+#include "kernels/quantized_gemm.h"
 #include "kernels/reduce.h"
+#include "kernels/row_gemm.h"
+#include "tensor/quantize.h"
 
 namespace limpid {
 namespace {
@@ -57,11 +60,58 @@ ConstMatrix numbers_of(const Stack& stack, const Arena& arena, Numbers& scratch)
   return {real_numbers(*stack.weights.front(), shape[0] * shape[1], arena, scratch), shape[0], shape[1]};
 }
 
-void forward(const Stack& stack, const Arena& arena, ConstMatrix x, Matrix y) {
+// The matrix in the order in which products read it, made once a weight.
+const kernels::QuantizedMatrix& packed(const Weight& weight, WeightLayout layout) {
+  check(layout == WeightLayout::out_in,
+        "[linear] {} is quantised, but its rows are not outputs: quantise the model again", weight.name);
+  check(weight.packed != nullptr && weight.data != nullptr, "[linear] {} has no numbers yet: load the model first",
+        weight.name);
+  std::call_once(weight.packed->once, [&] {
+    weight.packed->made = std::make_shared<kernels::QuantizedMatrix>(
+        kernels::pack_quantized(weight.type, weight.data, weight.factors, weight.shape[0], weight.shape[1]));
+  });
+  return *static_cast<const kernels::QuantizedMatrix*>(weight.packed->made.get());
+}
+
+const real* bias_of(const Stack& stack) { return stack.biases.empty() ? nullptr : stack.biases.front()->numbers(); }
+
+// Stacks of one quantised type, from `begin` on, which share the quantised x. Returns the first that is not one.
+size_t forward_quantized(std::span<const Stack> stacks, size_t begin, ConstMatrix x, Matrix y) {
+  const NumberType type = stacks[begin].weights.front()->type;
+  std::vector<kernels::QuantizedPart> parts;
+  size_t i = begin;
+  for (; i < stacks.size() && stacks[i].weights.front()->type == type; ++i)
+    parts.push_back(
+        {&packed(*stacks[i].weights.front(), stacks[i].layout), bias_of(stacks[i]), stacks[i].first_column});
+  kernels::quantized_gemm(x, parts, y);
+  return i;
+}
+
+// A tape takes the fastest product of many rows; without one a row's bits do not depend on the other rows.
+void forward_plain(const Stack& stack, const Run& run, ConstMatrix x, Matrix y) {
   Numbers scratch;
-  const real* bias = stack.biases.empty() ? nullptr : stack.biases.front()->numbers();
-  kernels::gemm(Transpose::no, x, stack.forward_transpose(), numbers_of(stack, arena, scratch),
-                y.cols_from(stack.first_column, stack.outputs), false, bias);
+  const Weight& first = *stack.weights.front();
+  const Transpose transpose = stack.forward_transpose();
+  if (!run.tape() && first.data != nullptr && kernels::widens(first.type)) {
+    const auto shape = stack.matrix_shape();
+    return kernels::row_gemm(x, transpose, {first.type, first.data, shape[0], shape[1]}, y, bias_of(stack));
+  }
+  const ConstMatrix w = numbers_of(stack, run.arena(), scratch);
+  if (run.tape())
+    kernels::gemm(Transpose::no, x, transpose, w, y, false, bias_of(stack));
+  else
+    kernels::row_gemm(x, transpose, {kRealType, w.data, w.rows, w.cols}, y, bias_of(stack));
+}
+
+void forward(std::span<const Stack> stacks, const Run& run, ConstMatrix x, Matrix y) {
+  for (size_t i = 0; i < stacks.size();) {
+    if (is_quantized(stacks[i].weights.front()->type)) {
+      i = forward_quantized(stacks, i, x, y);
+    } else {
+      forward_plain(stacks[i], run, x, y.cols_from(stacks[i].first_column, stacks[i].outputs));
+      ++i;
+    }
+  }
 }
 
 void backward(Tape& tape, const Stack& stack, const Tensor& x, ConstMatrix dy_all) {
@@ -94,8 +144,17 @@ const real* real_numbers(const Weight& first, int64_t count, const Arena& arena,
   if (first.type == kRealType) return first.numbers();
   check(first.data != nullptr, "[weight] {} has no numbers yet: load or initialise the model first", first.name);
   scratch = arena.allocate(count);
-  to_real(first.type, first.data, count, scratch.get());
+  if (is_quantized(first.type))
+    read_numbers(first, scratch.get());  // never several side by side
+  else
+    to_real(first.type, first.data, count, scratch.get());
   return scratch.get();
+}
+
+void multiply_by(const Run& run, const Weight& weight, const Weight* bias, ConstMatrix x, Matrix y) {
+  const Weight* weights[] = {&weight};
+  const Weight* biases[] = {bias};
+  forward(stack_up(weights, std::span(biases, bias ? 1 : 0), WeightLayout::out_in), run, x, y);
 }
 
 Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights, std::span<const Weight* const> biases,
@@ -104,9 +163,12 @@ Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights,
   check(stacks.front().inputs == x.cols(), "[linear] {} takes {} inputs, given {}", weights.front()->name,
         stacks.front().inputs, x.cols());
   const int64_t outputs = stacks.back().first_column + stacks.back().outputs;
+  check(!run.train() || !is_quantized(weights.front()->type),
+        "[linear] {} is stored as {}: quantised weights cannot be trained; train the model they were made from",
+        weights.front()->name, name_of(weights.front()->type));
   const bool records = run.records({&x}, {weights.front()});
   Tensor y = run.make(x.rows(), outputs, records);  // (T, O)
-  for (const Stack& stack : stacks) forward(stack, run.arena(), x.values(), y.values());
+  forward(stacks, run, x.values(), y.values());
   if (records) {
     run.tape()->record([x, y = y.gradient_only(), stacks = std::move(stacks)](Tape& tape) {
       const ConstMatrix dy = tape.reached(y);

@@ -32,24 +32,27 @@ double divisor_of(const LossOptions& options, size_t labels) {
 
 Loss cross_entropy(Run& run, const Tensor& x, const Weight& weight, const Weight* bias, std::span<const int32_t> labels,
                    const LossOptions& options) {
-  Numbers scratch;
-  const ConstMatrix w{real_numbers(weight, weight.size(), run.arena(), scratch), weight.shape[0],
-                      weight.shape[1]};  // (V, d)
-  check_labels(labels, x.rows(), w.rows);
+  const int64_t vocabulary = weight.shape[0];
+  check_labels(labels, x.rows(), vocabulary);
   const real share = static_cast<real>(1 / divisor_of(options, labels.size()));
   const bool records = run.records({&x}, {&weight, bias});
   Tape* tape = run.tape();
   const bool to_weight = records && tape->wants(weight), to_bias = records && bias && tape->wants(*bias);
-  const int64_t chunk = std::clamp<int64_t>(kLogitsAtOnce / w.rows / 64 * 64, 64, std::max<int64_t>(64, x.rows()));
-  Tensor logits_buffer(run.arena(), std::min(chunk, x.rows()), w.rows);  // (R, V)
+  const int64_t chunk = std::clamp<int64_t>(kLogitsAtOnce / vocabulary / 64 * 64, 64, std::max<int64_t>(64, x.rows()));
+  Tensor logits_buffer(run.arena(), std::min(chunk, x.rows()), vocabulary);  // (R, V)
   Tensor dx;
-  if (records && x.needs_gradient()) dx = Tensor(run.arena(), x.rows(), x.cols());
+  Numbers scratch;
+  ConstMatrix w;  // (V, d), for the way back
+  if (records && x.needs_gradient()) {
+    dx = Tensor(run.arena(), x.rows(), x.cols());
+    w = {real_numbers(weight, weight.size(), run.arena(), scratch), vocabulary, weight.shape[1]};
+  }
   std::vector<real> losses(labels.size());
   for (int64_t begin = 0; begin < x.rows(); begin += chunk) {
     const int64_t rows = std::min(chunk, x.rows() - begin);
     const ConstMatrix part = x.values().rows_from(begin, rows);  // (R, d)
     const Matrix logits = logits_buffer.values().rows_from(0, rows);
-    kernels::gemm(Transpose::no, part, Transpose::yes, w, logits, false, bias ? bias->numbers() : nullptr);
+    multiply_by(run, weight, bias, part, logits);
     if (!records) {
       kernels::cross_entropy_forward(logits, labels.data() + begin, options.smoothing, losses.data() + begin);
       continue;
@@ -60,7 +63,7 @@ Loss cross_entropy(Run& run, const Tensor& x, const Weight& weight, const Weight
     if (to_weight) {
       bool accumulate = false;
       const Weight* weights[] = {&weight};
-      const Matrix dw{tape->gradients().open(weights, accumulate), w.rows, w.cols};
+      const Matrix dw{tape->gradients().open(weights, accumulate), vocabulary, weight.shape[1]};
       kernels::gemm(Transpose::yes, logits, Transpose::no, part, dw, accumulate);
     }
     if (to_bias) kernels::column_sums(logits, tape->gradients().open_to_add(*bias), true);

@@ -3,6 +3,7 @@
 #include "autograd/ops.h"
 #include "kernels/rotary.h"
 #include "kernels/rows.h"
+#include "tensor/quantize.h"
 
 namespace limpid {
 namespace {
@@ -20,9 +21,8 @@ void gather(const Weight& table, std::span<const int32_t> ids, real factor, Matr
     kernels::gather_rows(table.matrix(), ids.data(), static_cast<int64_t>(ids.size()), factor, y, false);
     return;
   }
-  const int64_t bytes = bytes_of(table.type, table.shape[1]);
   for (int64_t i = 0; i < y.rows; ++i) {
-    to_real(table.type, static_cast<const char*>(table.data) + ids[i] * bytes, y.cols, y.row(i));
+    read_rows(table, ids[i], 1, y.row(i));
     for (int64_t j = 0; j < y.cols; ++j) y(i, j) *= factor;
   }
 }

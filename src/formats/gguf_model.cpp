@@ -2,64 +2,16 @@
 
 #include <fmt/ranges.h>
 
-#include <array>
 #include <cmath>
 
 #include "base/error.h"
+#include "formats/gguf_names.h"
 #include "formats/json.h"
 
 namespace limpid {
 namespace {
 
 using nlohmann::ordered_json;
-
-struct Names {
-  std::string_view ours, theirs;  // "{}" stands for the number of the block
-};
-
-constexpr std::array kLlama = {
-    Names{"model.embed_tokens", "token_embd"},
-    Names{"model.layers.{}.input_layernorm", "blk.{}.attn_norm"},
-    Names{"model.layers.{}.self_attn.q_proj", "blk.{}.attn_q"},
-    Names{"model.layers.{}.self_attn.k_proj", "blk.{}.attn_k"},
-    Names{"model.layers.{}.self_attn.v_proj", "blk.{}.attn_v"},
-    Names{"model.layers.{}.self_attn.o_proj", "blk.{}.attn_output"},
-    Names{"model.layers.{}.post_attention_layernorm", "blk.{}.ffn_norm"},
-    Names{"model.layers.{}.mlp.gate_proj", "blk.{}.ffn_gate"},
-    Names{"model.layers.{}.mlp.up_proj", "blk.{}.ffn_up"},
-    Names{"model.layers.{}.mlp.down_proj", "blk.{}.ffn_down"},
-    Names{"model.norm", "output_norm"},
-    Names{"lm_head", "output"},
-};
-
-constexpr std::array kGpt2 = {
-    Names{"wte", "token_embd"},
-    Names{"wpe", "position_embd"},
-    Names{"h.{}.ln_1", "blk.{}.attn_norm"},
-    Names{"h.{}.attn.c_attn", "blk.{}.attn_qkv"},
-    Names{"h.{}.attn.c_proj", "blk.{}.attn_output"},
-    Names{"h.{}.ln_2", "blk.{}.ffn_norm"},
-    Names{"h.{}.mlp.c_fc", "blk.{}.ffn_up"},
-    Names{"h.{}.mlp.c_proj", "blk.{}.ffn_down"},
-    Names{"ln_f", "output_norm"},
-    Names{"lm_head", "output"},
-};
-
-// GGUF's name for one of ours: the number of the block and ".weight" or ".bias" stay.
-std::string gguf_name(std::span<const Names> table, std::string_view ours) {
-  const size_t dot = ours.rfind('.');
-  const std::string_view suffix = ours.substr(dot);
-  std::string name(ours.substr(0, dot)), number;
-  const size_t begin = name.find_first_of("0123456789");
-  if (begin != std::string::npos && begin > 0 && name[begin - 1] == '.') {
-    const size_t end = name.find('.', begin);
-    number = name.substr(begin, end - begin);
-    name.replace(begin, number.size(), "{}");
-  }
-  for (const Names& row : table)
-    if (row.ours == name) return fmt::format(fmt::runtime(row.theirs), number) + std::string(suffix);
-  fail("[gguf] no name for {}: models with it are not kept in GGUF; take a folder", ours);
-}
 
 // The keys of a file, which begin with the name of its family.
 class Keys {
@@ -146,19 +98,21 @@ ordered_json gpt2_json(const GgufFile& file) {
           {"tie_word_embeddings", file.tensor("output.weight") == nullptr}};
 }
 
-bool is_turned(const std::string& name) {
-  return name.find(".q_proj.") != std::string::npos || name.find(".k_proj.") != std::string::npos;
+NumberType type_of(const GgufTensor& tensor, const std::string& where) {
+  const std::string_view name = tensor.type ? tensor.type->name : "";
+  const auto type = number_type_named(name);
+  check(type.has_value(), "{}: tensor {} holds numbers of type {}: Limpid reads F32, F16, BF16, Q8_0 and Q4_0", where,
+        in_quotes(tensor.name), name.empty() ? std::to_string(tensor.type_id) : std::string(name));
+  return *type;
 }
 
 // Rows are brought into our order as they are stored: no row is split by the blocks of a type.
-void attach_turned(const GgufTensor& tensor, int64_t head_size, Weight& weight, WeightHolder& holder,
-                   const std::string& where) {
-  const auto type = number_type_named(tensor.type ? tensor.type->name : "");
+void attach_turned(const GgufTensor& tensor, NumberType type, int64_t head_size, Weight& weight, WeightHolder& holder) {
   const int64_t rows = weight.shape[0], row = weight.size() / rows;
-  if (type && weight.is_matrix())
-    return copy_adjacent_pairs(tensor.bytes.data(), rows, row * bytes_of(*type), head_size, holder.make(weight, *type));
-  std::vector<real> theirs(static_cast<size_t>(weight.size()));
-  read_gguf_reals(tensor, theirs.data(), where);
+  if (weight.is_matrix())
+    return copy_adjacent_pairs(tensor.bytes.data(), rows, bytes_of(type, row), head_size, holder.make(weight, type));
+  holder.point(weight, type, tensor.bytes.data());  // a vector: as reals
+  const std::vector<real> theirs(weight.numbers(), weight.numbers() + weight.size());
   copy_adjacent_pairs(reinterpret_cast<const std::byte*>(theirs.data()), rows, row * static_cast<int64_t>(sizeof(real)),
                       head_size, holder.make(weight, kRealType));
 }
@@ -178,18 +132,15 @@ Config gguf_config(const GgufFile& file) {
 
 void attach_gguf(const GgufFile& file, Model& model, WeightHolder& holder) {
   const Config& config = model.config();
-  const bool llama = config.model_type == "llama";
-  const std::span<const Names> table = llama ? std::span<const Names>(kLlama) : std::span<const Names>(kGpt2);
   model.visit_parameters([&](Weight& weight) {
-    const std::string name = gguf_name(table, weight.name);
+    const std::string name = gguf_name(config, weight.name);
     const GgufTensor* tensor = file.tensor(name);
     check(tensor != nullptr, "{}: has no tensor {}: is it a whole model of its family?", file.where(), in_quotes(name));
     check(tensor->shape == weight.shape, "{}: tensor {} has shape [{}], its keys ask for [{}]: damaged?", file.where(),
           in_quotes(name), fmt::join(tensor->shape, ", "), fmt::join(weight.shape, ", "));
-    if (llama && is_turned(weight.name)) return attach_turned(*tensor, config.head_size, weight, holder, file.where());
-    const auto type = number_type_named(tensor->type ? tensor->type->name : "");
-    if (type) return holder.point(weight, *type, tensor->bytes.data());
-    read_gguf_reals(*tensor, holder.make_reals(weight), file.where());
+    const NumberType type = type_of(*tensor, file.where());
+    if (is_turned_in_gguf(config, weight.name)) return attach_turned(*tensor, type, config.head_size, weight, holder);
+    holder.point(weight, type, tensor->bytes.data());
   });
 }
 

@@ -10,11 +10,8 @@ namespace limpid {
 // The config that Hugging Face would write, from the keys of the file. What Limpid does not compute is an Error.
 Config gguf_config(const GgufFile& file);
 
-// Lets the model's weights point into the file where they can; rows of Llama's queries and keys are brought into our
-// order, blocks of 8 and 4 bits become reals. The file must outlive the model's use.
+// Lets the model's weights point into the file, matrices as they are stored (F64, F32, F16, BF16, Q8_0, Q4_0); rows of
+// Llama's queries and keys are copied in our order. The file must outlive the model's use.
 void attach_gguf(const GgufFile& file, Model& model, WeightHolder& holder);
-
-// Numbers of a tensor as reals: of F64, F32, F16, BF16, Q8_0 and Q4_0.
-void read_gguf_reals(const GgufTensor& tensor, real* out, const std::string& where);
 
 }  // namespace limpid

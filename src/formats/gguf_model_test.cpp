@@ -8,6 +8,7 @@
 #include "formats/llama2c.h"
 #include "formats/small_gguf.h"
 #include "models/small_models.h"
+#include "tensor/quantize.h"
 
 namespace limpid {
 namespace {
@@ -166,22 +167,22 @@ TEST_F(GgufModels, BlocksAreRead) {
   GgufBuilder builder;
   builder.tensor("eight", {1, 32}, 8, eight);
   builder.tensor("four", {1, 32}, 2, four);
-  builder.tensor("k", {1, 256}, 12, std::string(144, '\0'));
   const GgufFile file = open(builder);
   std::vector<real> numbers(32);
-  read_gguf_reals(*file.tensor("eight"), numbers.data(), "x");
+  dequantize_row(NumberType::q8_0, file.tensor("eight")->bytes.data(), 0, 32, numbers.data());
   for (int i = 0; i < 32; ++i) EXPECT_EQ(numbers[i], static_cast<real>(0.5 * (i - 16)));
-  read_gguf_reals(*file.tensor("four"), numbers.data(), "x");
+  dequantize_row(NumberType::q4_0, file.tensor("four")->bytes.data(), 0, 32, numbers.data());
   for (int i = 0; i < 16; ++i) {
     EXPECT_EQ(numbers[i], static_cast<real>(0.25 * (i - 8)));
     EXPECT_EQ(numbers[16 + i], static_cast<real>(0.25 * (7 - i)));
   }
-  try {
-    read_gguf_reals(*file.tensor("k"), numbers.data(), "x");
-    FAIL();
-  } catch (const Error& caught) {
-    EXPECT_THAT(caught.what(), HasSubstr("Q4_K"));
-  }
+}
+
+TEST_F(GgufModels, TypesThatAreNotReadAreNamed) {
+  const SmallModel small = small_model(small_configs().at("llama"));
+  GgufBuilder builder = keys(small.model->config());
+  builder.tensor("token_embd.weight", {23, 16}, 24, std::string(23 * 16, '\0'));
+  EXPECT_THAT(error(builder), HasSubstr("holds numbers of type I8: Limpid reads F32, F16, BF16, Q8_0 and Q4_0"));
 }
 
 TEST_F(GgufModels, WhatIsNotComputedIsRefused) {

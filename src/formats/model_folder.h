@@ -5,6 +5,7 @@
 
 #include "autograd/parameters.h"
 #include "formats/safetensors_folder.h"
+#include "formats/weight_holder.h"
 #include "models/model.h"
 
 namespace limpid {
@@ -22,7 +23,7 @@ class MappedWeights {
 
  private:
   SafetensorsFolder files_;
-  std::vector<std::vector<real>> converted_;
+  WeightHolder holder_;
 };
 
 // Makes a folder and those above it, where they do not exist.

@@ -21,9 +21,14 @@ constexpr std::pair<std::string_view, int> kOtherTypes[] = {
     {"U16", 16},    {"I8", 8},      {"U8", 8},      {"BOOL", 8}, {"F8_E5M2", 8},     {"F8_E4M3", 8},
     {"F8_E8M0", 8}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F4", 4},   {"F8_E5M2FNUZ", 8}, {"F8_E4M3FNUZ", 8}};
 
+std::optional<NumberType> readable_type(std::string_view name) {
+  const auto type = number_type_named(name);
+  return type && !is_quantized(*type) ? type : std::nullopt;
+}
+
 // Bits of one number; 0 for a type that the format does not have.
 int bits_of(std::string_view type_name) {
-  if (const auto type = number_type_named(type_name)) return static_cast<int>(8 * bytes_of(*type));
+  if (const auto type = readable_type(type_name)) return static_cast<int>(8 * bytes_of(*type));
   for (const auto& [name, bits] : kOtherTypes)
     if (name == type_name) return bits;
   return 0;
@@ -93,7 +98,7 @@ SafetensorsEntry parse_entry(const std::string& name, const json& value, std::sp
   const json& type_name = field(value, "dtype", where);
   check(type_name.is_string(), "{}: dtype is not a text: damaged header?", where);
   SafetensorsEntry entry{.name = name, .type_name = type_name.get<std::string>()};
-  entry.type = number_type_named(entry.type_name);
+  entry.type = readable_type(entry.type_name);
   const int bits = bits_of(entry.type_name);
   check(bits != 0, "{}: unknown type of number {}: Limpid reads F64, F32, F16 and BF16", where,
         in_quotes(entry.type_name));

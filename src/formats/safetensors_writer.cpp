@@ -13,9 +13,16 @@ namespace {
 
 using nlohmann::json;
 
+// Quantised numbers are bytes to the format.
+int64_t file_bytes(NumberType type, int64_t count = 1) { return is_quantized(type) ? count : bytes_of(type, count); }
+std::string_view file_type(NumberType type) {
+  if (type == NumberType::q8) return "I8";
+  return is_quantized(type) ? "U8" : name_of(type);
+}
+
 // Numbers of a tensor, which must be one that a reader will accept.
 int64_t checked_count(const TensorToWrite& tensor, std::string_view where) {
-  int64_t bytes = bytes_of(tensor.type), count = 1;
+  int64_t bytes = file_bytes(tensor.type), count = 1;
   for (const int64_t n : tensor.shape) {
     const bool wrong = n < 0 || __builtin_mul_overflow(bytes, std::max<int64_t>(n, 1), &bytes);
     check(!wrong, "{}: tensor {} has a size of {}, negative or too large", where, in_quotes(tensor.name), n);
@@ -48,9 +55,9 @@ std::string header_text(std::span<const TensorToWrite* const> tensors,
   for (const TensorToWrite* const tensor : tensors) {
     check(names.insert(tensor->name).second, "{}: the name {} is taken: give each tensor its own", where,
           in_quotes(tensor->name));
-    const int64_t size = bytes_of(tensor->type, checked_count(*tensor, where));
+    const int64_t size = file_bytes(tensor->type, checked_count(*tensor, where));
     items.push_back(fmt::format(R"({}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                                json_text(tensor->name, where), name_of(tensor->type), fmt::join(tensor->shape, ","),
+                                json_text(tensor->name, where), file_type(tensor->type), fmt::join(tensor->shape, ","),
                                 begin, begin + size));
     begin += size;
   }
@@ -76,7 +83,8 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
   const std::string where = "[safetensors] " + path.string();
   std::vector<const TensorToWrite*> order;
   for (const TensorToWrite& tensor : tensors) order.push_back(&tensor);
-  std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return bytes_of(a->type) > bytes_of(b->type); });
+  std::stable_sort(order.begin(), order.end(),
+                   [](auto* a, auto* b) { return file_bytes(a->type) > file_bytes(b->type); });
   const std::string header = header_text(order, metadata, where);
   const uint64_t length = header.size();
 
@@ -88,7 +96,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
     if (tensor->reals != nullptr)
       write_reals(file, tensor->reals, count, tensor->type);
     else
-      file.write({static_cast<const std::byte*>(tensor->bytes), static_cast<size_t>(bytes_of(tensor->type, count))});
+      file.write({static_cast<const std::byte*>(tensor->bytes), static_cast<size_t>(file_bytes(tensor->type, count))});
   }
   file.commit();
 }

@@ -2,23 +2,29 @@
 
 #include <cstring>
 
+#include "tensor/quantize.h"
+
 namespace limpid {
 
 void WeightHolder::point(Weight& weight, NumberType type, const std::byte* numbers) {
-  const bool aligned = reinterpret_cast<uintptr_t>(numbers) % static_cast<uintptr_t>(bytes_of(type)) == 0;
-  if (!aligned || (type != kRealType && !weight.is_matrix()))
-    return to_real(type, numbers, weight.size(), make_reals(weight));
-  weight.offset = weight.index = -1;  // not trained
-  weight.type = type;
-  weight.data = numbers;
+  weight.point_to(type, numbers);
+  const bool aligned = reinterpret_cast<uintptr_t>(numbers) % static_cast<uintptr_t>(alignment_of(type)) == 0;
+  if (aligned && (type == kRealType || weight.is_matrix())) return;
+  const Weight stored = weight;
+  read_numbers(stored, make_reals(weight));
 }
 
 std::byte* WeightHolder::make(Weight& weight, NumberType type) {
   made_.emplace_back(new std::byte[static_cast<size_t>(bytes_of(type, weight.size()))]);
-  weight.offset = weight.index = -1;
-  weight.type = type;
-  weight.data = made_.back().get();
+  weight.point_to(type, made_.back().get());
   return made_.back().get();
+}
+
+float* WeightHolder::make_factors(Weight& weight) {
+  made_.emplace_back(new std::byte[static_cast<size_t>(weight.shape[0]) * sizeof(float)]);
+  auto* const factors = reinterpret_cast<float*>(made_.back().get());
+  weight.factors = factors;
+  return factors;
 }
 
 void copy_adjacent_pairs(const std::byte* theirs, int64_t rows, int64_t row_bytes, int64_t head_size, std::byte* ours) {

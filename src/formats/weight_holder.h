@@ -18,8 +18,9 @@ class WeightHolder {
   // (vectors are reals) or where the numbers are not aligned.
   void point(Weight& weight, NumberType type, const std::byte* numbers);
 
-  // New memory for the weight's numbers, to be filled.
+  // New memory for the weight's numbers, to be filled; and for the factors of its rows, where the type is q8.
   std::byte* make(Weight& weight, NumberType type);
+  float* make_factors(Weight& weight);
   real* make_reals(Weight& weight) { return reinterpret_cast<real*>(make(weight, kRealType)); }
 
  private:

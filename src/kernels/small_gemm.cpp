@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kernels/small_gemm-inl.h"
+#include "kernels/unroll-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid {
@@ -22,15 +23,6 @@ constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64;  // 
 constexpr int64_t kMaxVectors = kManyRegisters ? 4 : 2;
 constexpr int64_t kMaxRows = 8;
 constexpr int64_t tile_rows(int64_t vectors) { return vectors == kMaxVectors ? 6 : kMaxRows; }
-
-// Calls body(0), …, body(kCount - 1) with constants: unrolled from the start, so that arrays become registers.
-template <int64_t kCount, class Body>
-HWY_INLINE void unroll(const Body& body) {
-  [&]<int64_t... i>(std::integer_sequence<int64_t, i...>) HWY_ATTR {
-    (body(std::integral_constant<int64_t, i>()), ...);
-  }
-  (std::make_integer_sequence<int64_t, kCount>());
-}
 
 // C[i…i+kRows, j…] for kVectors vectors of columns, the last of which `part` loads and stores.
 template <int64_t kRows, int64_t kVectors, class Part>

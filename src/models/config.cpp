@@ -78,6 +78,8 @@ Config parse_config(const Json& json) {
   read_limpid(reader, config);
   if (config.positions == PositionKind::rotary) read_rotary(reader, config);
   refuse_unsupported(reader, config);
+  // Quantised matrices have their outputs in rows, in every family.
+  if (reader.has("quantization_config")) config.layout = WeightLayout::out_in;
   check_consistency(config);
   note_ignored(reader, config);
   config.json = json;

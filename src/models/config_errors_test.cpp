@@ -162,7 +162,7 @@ TEST(ConfigErrors, MathematicsThatIsNotSupported) {
       {"llama", R"({"residual_multiplier": 0.22})", "residual_multiplier is 0.22: allowed is 1 or null", ""},
       {"llama", R"({"attention_multiplier": 0.0078125})", "attention_multiplier is 0.0078125: ", ""},
       {"llama", R"({"logits_scaling": 8.0})", "logits_scaling is 8.0: allowed is 1 or null", ""},
-      {"llama", R"({"quantization_config": {"bits": 4}})", "quantization_config is {\"bits\":4}: allowed is null", ""},
+      {"llama", R"({"quantization_config": {"bits": 4}})", "quantization_config is {\"bits\":4}: allowed is ", "or null"},
       {"llama", R"({"num_local_experts": 8})", "num_local_experts is 8: ", "0 or 1 or null"},
       {"gpt2", R"({"scale_attn_by_inverse_layer_idx": true})",
        "scale_attn_by_inverse_layer_idx is true: allowed is false", ""},

@@ -22,7 +22,9 @@ struct Limit {
 const std::vector<Limit>& limits() {
   static const std::vector<Limit> table = {
       {"all", "pruned_heads", {Json::object()}},
-      {"all", "quantization_config", {}},
+      {"all",
+       "quantization_config",  // docs/quantization.md; weights of other methods are not read
+       {Json{{"quant_method", "limpid"}, {"bits", 8}}, Json{{"quant_method", "limpid"}, {"bits", 4}}}},
       {"all", "tie_encoder_decoder", {false}},
       {"all", "attn_logit_softcapping", {}},
       {"all", "final_logit_softcapping", {}},

@@ -38,6 +38,7 @@ void range_to_real(NumberType type, const std::byte* in, int64_t count, real* ou
     case NumberType::f32: return convert_to_real<float>(in, count, out, [](float x) { return x; });
     case NumberType::f16: return convert_to_real<uint16_t>(in, count, out, [](uint16_t x) { return from_f16(x); });
     case NumberType::bf16: return convert_to_real<uint16_t>(in, count, out, [](uint16_t x) { return from_bf16(x); });
+    default: break;  // callers check
   }
 }
 
@@ -48,6 +49,7 @@ void range_from_real(const real* in, int64_t count, NumberType type, std::byte* 
     case NumberType::f32: return convert_from_real<float>(in, count, out, [](real x) { return static_cast<float>(x); });
     case NumberType::f16: return convert_from_real<uint16_t>(in, count, out, [](real x) { return to_f16(x); });
     case NumberType::bf16: return convert_from_real<uint16_t>(in, count, out, [](real x) { return to_bf16(x); });
+    default: break;  // callers check
   }
 }
 
@@ -78,9 +80,14 @@ int64_t bytes_of(NumberType type, int64_t count) {
     case NumberType::f32: return count * 4;
     case NumberType::f16:
     case NumberType::bf16: return count * 2;
+    case NumberType::q8_0: return count / kBlockNumbers * (2 + kBlockNumbers);
+    case NumberType::q4_0: return count / kBlockNumbers * (2 + kBlockNumbers / 2);
+    case NumberType::q8: return count;
   }
   fail("[number type] {} is no type of number", static_cast<int>(type));
 }
+
+int64_t alignment_of(NumberType type) { return is_quantized(type) ? 1 : bytes_of(type); }
 
 std::string_view name_of(NumberType type) {
   switch (type) {
@@ -88,17 +95,22 @@ std::string_view name_of(NumberType type) {
     case NumberType::f32: return "F32";
     case NumberType::f16: return "F16";
     case NumberType::bf16: return "BF16";
+    case NumberType::q8_0: return "Q8_0";
+    case NumberType::q4_0: return "Q4_0";
+    case NumberType::q8: return "Q8";
   }
   fail("[number type] {} is no type of number", static_cast<int>(type));
 }
 
 std::optional<NumberType> number_type_named(std::string_view name) {
-  for (const NumberType type : {NumberType::f64, NumberType::f32, NumberType::f16, NumberType::bf16})
+  for (const NumberType type : {NumberType::f64, NumberType::f32, NumberType::f16, NumberType::bf16, NumberType::q8_0,
+                                NumberType::q4_0, NumberType::q8})
     if (name == name_of(type)) return type;
   return std::nullopt;
 }
 
 void to_real(NumberType type, const void* numbers, int64_t count, real* out) {
+  check(!is_quantized(type), "[number type] {} is quantised: its numbers are read by rows", name_of(type));
   const auto* const in = static_cast<const std::byte*>(numbers);
   parallel_ranges(count, kGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(range_to_real)(type, in + bytes_of(type, begin), end - begin, out + begin);
@@ -106,6 +118,7 @@ void to_real(NumberType type, const void* numbers, int64_t count, real* out) {
 }
 
 void from_real(const real* numbers, int64_t count, NumberType type, void* out) {
+  check(!is_quantized(type), "[number type] {} is quantised: its numbers are written by rows", name_of(type));
   auto* const bytes = static_cast<std::byte*>(out);
   parallel_ranges(count, kGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(range_from_real)(numbers + begin, end - begin, type, bytes + bytes_of(type, begin));

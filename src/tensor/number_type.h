@@ -8,6 +8,13 @@
 //   bf16     1       8        7     3.4e38     1.2e-38
 //
 // Narrowing rounds to nearest, ties to even (IEEE 754), beyond the largest to infinity; NaN stays NaN.
+//
+// Quantised types keep small integers q and factors d, and lie in rows:
+//
+//   q8_0   GGUF's: blocks of 32 numbers, each 34 bytes: d (f16), 32 signed bytes          x = d·q
+//   q4_0   GGUF's: blocks of 32 numbers, each 18 bytes: d (f16), 16 bytes whose low halves are the first 16 numbers
+//          and whose high halves the last 16                                              x = d·(q − 8)
+//   q8     signed bytes, and one factor (f32) a row that lies elsewhere                   x = d·q
 
 #include <bit>
 #include <cstdint>
@@ -18,19 +25,26 @@
 
 namespace limpid {
 
-enum class NumberType : uint8_t { f64, f32, f16, bf16 };
+enum class NumberType : uint8_t { f64, f32, f16, bf16, q8_0, q4_0, q8 };
 
 inline constexpr NumberType kRealType = sizeof(real) == 8 ? NumberType::f64 : NumberType::f32;
+inline constexpr int64_t kBlockNumbers = 32;  // of q8_0 and q4_0
 
-// Bytes that `count` numbers take.
+constexpr bool is_quantized(NumberType type) { return type >= NumberType::q8_0; }
+constexpr bool is_blocked(NumberType type) { return type == NumberType::q8_0 || type == NumberType::q4_0; }
+
+// Bytes that `count` numbers take: of blocked types a whole number of blocks.
 int64_t bytes_of(NumberType type, int64_t count = 1);
 
-// "F64", "F32", "F16", "BF16": as safetensors and Hugging Face write them.
+// Where numbers of a type may lie: multiples of so many bytes.
+int64_t alignment_of(NumberType type);
+
+// "F64", "F32", "F16", "BF16": as safetensors, Hugging Face and GGUF write them; "Q8_0", "Q4_0": as GGUF does; "Q8".
 std::string_view name_of(NumberType type);
 std::optional<NumberType> number_type_named(std::string_view name);
 
 // Numbers of a type, at any alignment, to reals; and reals to a type. In parallel; the same bits with any number of
-// threads and any instruction set. `out` must not overlap the input.
+// threads and any instruction set. `out` must not overlap the input. Quantised types: tensor/quantize.h.
 void to_real(NumberType type, const void* numbers, int64_t count, real* out);
 void from_real(const real* numbers, int64_t count, NumberType type, void* out);
 

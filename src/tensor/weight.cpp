@@ -4,9 +4,19 @@
 
 namespace limpid {
 
+void Weight::point_to(NumberType number_type, const void* numbers, const float* row_factors) {
+  offset = index = -1;
+  type = number_type;
+  data = numbers;
+  factors = row_factors;
+  packed = is_quantized(type) ? std::make_shared<LazyForm>() : nullptr;
+}
+
 const real* Weight::numbers() const {
   check(data != nullptr, "[weight] {} has no numbers yet: load or initialise the model first", name);
-  check(type == kRealType, "[weight] {} is stored in another precision than it is asked for", name);
+  check(type == kRealType,
+        "[weight] {} is stored as {}, which only products and embeddings read: take the model in float32", name,
+        name_of(type));
   return static_cast<const real*>(data);
 }
 

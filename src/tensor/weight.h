@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,12 @@ struct Initial {
 // What a parameter is for, for tables of parameters.
 enum class Part { embedding, position, attention, feed_forward, norm, recurrent, output };
 
+// Another form of a weight's numbers, made when somebody first needs it and then shared by all threads.
+struct LazyForm {
+  std::once_flag once;
+  std::shared_ptr<const void> made;
+};
+
 struct Weight {
   std::string name;            // the Hugging Face name of its family
   std::vector<int64_t> shape;  // as files have it
@@ -40,6 +48,8 @@ struct Weight {
 
   NumberType type = kRealType;
   const void* data = nullptr;
+  const float* factors = nullptr;    // of type q8: one a row
+  std::shared_ptr<LazyForm> packed;  // of quantised types: as the product wants it
   int64_t offset = -1;  // in the flat buffer of Parameters, counted in numbers; -1: lies elsewhere and is not trained
   int64_t index = -1;   // in the order of visit_parameters
 
@@ -49,6 +59,8 @@ struct Weight {
     return product;
   }
   bool is_matrix() const { return shape.size() == 2 && shape[0] > 1; }  // read by linear or embedding: of any precision
+  // The weight's numbers are these, which somebody else keeps; it is not trained.
+  void point_to(NumberType number_type, const void* numbers, const float* row_factors = nullptr);
   const real* numbers() const;  // throws where the weight is stored in another precision
   ConstMatrix matrix() const;   // of a weight of two dimensions, likewise
 };

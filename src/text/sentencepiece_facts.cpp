@@ -1,6 +1,7 @@
 #include "text/sentencepiece_facts.h"
 
 #include <cstdint>
+#include <cstring>
 
 #include "base/error.h"
 
@@ -75,6 +76,23 @@ SentencePieceFacts sentencepiece_facts(std::string_view model, std::string_view 
     }
   }
   return facts;
+}
+
+std::vector<SentencePiecePiece> sentencepiece_pieces(std::string_view model, std::string_view where) {
+  constexpr uint64_t kPiece = 1;                        // field of the model
+  constexpr uint64_t kText = 1, kScore = 2, kType = 3;  // of a piece
+  std::vector<SentencePiecePiece> pieces;
+  for (Fields fields(model, where); fields.next();) {
+    if (fields.number() != kPiece) continue;
+    SentencePiecePiece& piece = pieces.emplace_back();
+    for (Fields part(fields.bytes(), where); part.next();) {
+      if (part.number() == kText) piece.text = part.bytes();
+      if (part.number() == kScore && part.bytes().size() == sizeof(float))
+        std::memcpy(&piece.score, part.bytes().data(), sizeof(float));
+      if (part.number() == kType) piece.type = static_cast<SentencePiecePiece::Type>(part.value());
+    }
+  }
+  return pieces;
 }
 
 }  // namespace limpid

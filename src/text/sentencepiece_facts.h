@@ -3,6 +3,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "text/sentencepiece_model.h"
 
 namespace limpid {
 
@@ -17,5 +20,8 @@ struct SentencePieceFacts {
 // Reads the serialised model (a protocol buffer, sentencepiece_model.proto). `where` begins the message if it is
 // broken.
 SentencePieceFacts sentencepiece_facts(std::string_view model, std::string_view where);
+
+// Its pieces with their scores and types, in the order of the model's own ids.
+std::vector<SentencePiecePiece> sentencepiece_pieces(std::string_view model, std::string_view where);
 
 }  // namespace limpid

@@ -1,0 +1,22 @@
+#pragma once
+// Models to GGUF files: the families of Llama and GPT-2, with their vocabulary, so that llama.cpp and others open them.
+
+#include <filesystem>
+#include <string>
+
+#include "formats/gguf_writer.h"
+#include "models/model.h"
+#include "text/tokenizer.h"
+
+namespace limpid {
+
+// Why a model cannot be a GGUF file, for people to read; empty: it can.
+std::string why_no_gguf(const Config& config, const Tokenizers& tokenizers);
+
+// The model must have outputs in rows and types that GGUF has: see QuantizeOptions::for_gguf.
+void write_gguf(const std::filesystem::path& path, Model& model, const Tokenizers& tokenizers, const std::string& name);
+
+// The keys tokenizer.ggml.*. A kind of tokenizer that GGUF cannot hold is an Error that begins "[gguf]".
+void add_gguf_tokenizer(GgufWriter& writer, const Tokenizers& tokenizers, int64_t vocabulary);
+
+}  // namespace limpid

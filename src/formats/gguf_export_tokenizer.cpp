@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "formats/gguf_export.h"
+#include "text/pre_tokenizer.h"
+#include "text/sentencepiece_facts.h"
+#include "text/sentencepiece_model.h"
+#include "text/storable_tokenizer.h"
+
+namespace limpid {
+namespace {
+
+using nlohmann::ordered_json;
+using Type = SentencePiecePiece::Type;
+
+std::string key(const char* name) { return std::string("tokenizer.ggml.") + name; }
+
+// The pieces by id, as many as the model has rows: an id that nobody uses gets a name of its own.
+struct Pieces {
+  std::vector<std::string> texts;
+  std::vector<float> scores;
+  std::vector<int32_t> types;
+};
+
+Pieces plain_pieces(const Vocabulary& vocabulary, int64_t count) {
+  Pieces pieces;
+  for (int64_t id = 0; id < count; ++id) {
+    const bool used = id < vocabulary.size() && !vocabulary.pieces()[id].empty();
+    pieces.texts.push_back(used ? vocabulary.pieces()[id] : fmt::format("[PAD{}]", id));
+    pieces.scores.push_back(0);
+    const bool special = used && vocabulary.is_special(static_cast<int32_t>(id));
+    pieces.types.push_back(!used ? Type::unused : special ? Type::control : Type::normal);
+  }
+  const int32_t unknown = vocabulary.special().unknown;
+  if (unknown >= 0) pieces.types[static_cast<size_t>(unknown)] = Type::unknown;
+  return pieces;
+}
+
+void add_sentencepiece(GgufWriter& writer, const StorableTokenizer& tokenizer, Pieces& pieces) {
+  const std::string_view model = tokenizer.sentencepiece_model();
+  const SentencePieceFacts facts = sentencepiece_facts(model, "[gguf] tokenizer");
+  std::unordered_map<std::string, SentencePiecePiece> known;
+  for (SentencePiecePiece& piece : sentencepiece_pieces(model, "[gguf] tokenizer")) known.emplace(piece.text, piece);
+  for (size_t id = 0; id < pieces.texts.size(); ++id) {
+    const auto found = known.find(pieces.texts[id]);
+    if (found == known.end()) continue;
+    pieces.scores[id] = found->second.score;
+    if (pieces.types[id] == Type::normal) pieces.types[id] = found->second.type;
+  }
+  writer.text(key("model"), facts.bpe ? "llama" : "t5");
+  writer.decimals(key("scores"), pieces.scores);
+  writer.flag(key("add_space_prefix"), facts.dummy_prefix);
+  writer.flag(key("remove_extra_whitespaces"), facts.fold_spaces);
+  if (!facts.character_map.empty()) writer.bytes(key("precompiled_charsmap"), facts.character_map);
+}
+
+bool is_gpt2_split(const ordered_json& pre_tokenizer) {
+  return pre_tokenizer.is_object() && pre_tokenizer.value("type", "") == "ByteLevel" &&
+         pre_tokenizer.value("use_regex", true) && !pre_tokenizer.value("add_prefix_space", false);
+}
+
+std::string pre_tokenizer_name(const ordered_json& pre_tokenizer) {
+  if (is_gpt2_split(pre_tokenizer)) return "gpt-2";
+  for (const char* name : {"gpt-2", "llama-bpe", "qwen2", "starcoder", "falcon", "deepseek-llm", "deepseek-coder"})
+    if (PreTokenizer(named_pre_tokenizer(name, "[gguf]"), "[gguf]").json() == pre_tokenizer) return name;
+  fail("[gguf] the tokenizer splits words in a way that GGUF has no name for");
+}
+
+void add_byte_level(GgufWriter& writer, const ordered_json& parts) {
+  const ordered_json& model = parts.at("model");
+  check(model.value("type", "") == "BPE" && !model.value("byte_fallback", false) && parts.at("decoder").is_object() &&
+            parts.at("decoder").value("type", "") == "ByteLevel" && parts.at("normalizer").is_null(),
+        "[gguf] the tokenizer is of a kind that GGUF's Llama and GPT-2 do not have: they have SentencePiece and "
+        "byte-level BPE");
+  writer.text(key("model"), "gpt2");
+  writer.text(key("pre"), pre_tokenizer_name(parts.at("pre_tokenizer")));
+  writer.texts(key("merges"), model.at("merges").get<std::vector<std::string>>());
+}
+
+}  // namespace
+
+void add_gguf_tokenizer(GgufWriter& writer, const Tokenizers& tokenizers, int64_t vocabulary) {
+  const auto* tokenizer = dynamic_cast<const StorableTokenizer*>(tokenizers.source.get());
+  check(tokenizer != nullptr, "[gguf] the tokenizer is of a kind that cannot be stored");
+  Pieces pieces = plain_pieces(tokenizer->vocabulary(), vocabulary);
+  if (!tokenizer->sentencepiece_model().empty())
+    add_sentencepiece(writer, *tokenizer, pieces);
+  else
+    add_byte_level(writer, tokenizer->json_parts());
+  writer.texts(key("tokens"), pieces.texts);
+  writer.wholes(key("token_type"), pieces.types);
+  const SpecialIds special = tokenizer->special();
+  const auto id = [&](const char* name, int32_t value) {
+    if (value >= 0) writer.whole(key(name), static_cast<uint32_t>(value));
+  };
+  id("bos_token_id", special.begin);
+  id("eos_token_id", special.end);
+  id("unknown_token_id", special.unknown);
+  id("padding_token_id", special.pad);
+  const auto holds = [](const std::vector<int32_t>& ids, int32_t wanted) {
+    return wanted >= 0 && std::find(ids.begin(), ids.end(), wanted) != ids.end();
+  };
+  writer.flag(key("add_bos_token"), holds(tokenizers.before, special.begin));
+  writer.flag(key("add_eos_token"), holds(tokenizers.after, special.end));
+}
+
+}  // namespace limpid

@@ -1,0 +1,47 @@
+#pragma once
+// Writes a GGUF file (formats/gguf.h), version 3, whole or not at all.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tensor/number_type.h"
+
+namespace limpid {
+
+struct GgufTensorToWrite {
+  std::string name;
+  NumberType type = NumberType::f32;  // one that GGUF has
+  std::vector<int64_t> shape;         // rows first, as everywhere here
+  const std::byte* data = nullptr;
+  // Which row of the data (of a vector: which number) stands at a place of the file; none: the same.
+  std::function<int64_t(int64_t)> row_at = {};
+};
+
+class GgufWriter {
+ public:
+  void whole(std::string_view key, uint32_t value);
+  void decimal(std::string_view key, float value);
+  void flag(std::string_view key, bool value);
+  void text(std::string_view key, std::string_view value);
+  void texts(std::string_view key, const std::vector<std::string>& values);
+  void decimals(std::string_view key, const std::vector<float>& values);
+  void wholes(std::string_view key, const std::vector<int32_t>& values);
+  void bytes(std::string_view key, std::string_view values);
+
+  void tensor(GgufTensorToWrite tensor) { tensors_.push_back(std::move(tensor)); }
+
+  void write(const std::filesystem::path& path) const;
+
+ private:
+  void key(std::string_view name, uint32_t type);
+
+  std::string keys_;
+  uint64_t key_count_ = 0;
+  std::vector<GgufTensorToWrite> tensors_;
+};
+
+}  // namespace limpid

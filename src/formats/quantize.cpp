@@ -1,0 +1,78 @@
+#include "formats/quantize.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "tensor/quantize.h"
+
+namespace limpid {
+namespace {
+
+// Whether the matrix gives the scores of words.
+bool is_output(const Weight& weight, const Config& config) {
+  return weight.part == Part::output || (weight.part == Part::embedding && config.tie_output);
+}
+
+// GPT-2 keeps some matrices with inputs in rows.
+bool is_turned(const Weight& weight, const Config& config) {
+  return config.layout == WeightLayout::in_out && weight.is_matrix() &&
+         (weight.part == Part::attention || weight.part == Part::feed_forward);
+}
+
+std::vector<real> transposed(const std::vector<real>& numbers, int64_t rows, int64_t cols) {
+  std::vector<real> result(numbers.size());
+  parallel_ranges(cols, 16, [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j)
+      for (int64_t i = 0; i < rows; ++i) result[j * rows + i] = numbers[i * cols + j];
+  });
+  return result;
+}
+
+void fill(Weight& weight, NumberType type, const std::vector<real>& numbers, WeightHolder& holder) {
+  std::byte* const out = holder.make(weight, type);
+  if (!is_quantized(type)) return from_real(numbers.data(), weight.size(), type, out);
+  const int64_t cols = weight.shape[1], row_bytes = bytes_of(type, cols);
+  float* const factors = type == NumberType::q8 ? holder.make_factors(weight) : nullptr;
+  parallel_ranges(weight.shape[0], 16, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      quantize_row(numbers.data() + i * cols, cols, type, out + i * row_bytes, factors ? factors + i : nullptr,
+                   "[quantize] " + weight.name);
+  });
+}
+
+}  // namespace
+
+NumberType quantized_type(const Weight& weight, const Config& config, const QuantizeOptions& options) {
+  const bool stays = !weight.is_matrix() || weight.part == Part::norm || weight.part == Part::position;
+  if (stays || options.bits == 32) return NumberType::f32;
+  const int output_bits = options.output_bits > 0 ? options.output_bits : std::max(options.bits, 8);
+  const int bits = is_output(weight, config) ? output_bits : options.bits;
+  if (bits == 16) return NumberType::f16;
+  const int64_t inputs = is_turned(weight, config) ? weight.shape[0] : weight.shape[1];
+  const bool blocks = inputs % kBlockNumbers == 0;
+  if (bits == 4 && blocks) return NumberType::q4_0;
+  if (!options.for_gguf) return NumberType::q8;
+  return blocks ? NumberType::q8_0 : NumberType::f16;
+}
+
+QuantizedModel quantize(Model& model, const QuantizeOptions& options) {
+  for (const int bits : {options.bits, options.output_bits > 0 ? options.output_bits : options.bits})
+    check(bits == 32 || bits == 16 || bits == 8 || bits == 4, "[quantize] {} bits: allowed are 32, 16, 8 and 4", bits);
+  Config config = model.config();
+  config.layout = WeightLayout::out_in;
+  QuantizedModel result{make_model(config), std::make_shared<WeightHolder>()};
+  std::vector<const Weight*> from;
+  model.visit_parameters([&](Weight& weight) { from.push_back(&weight); });
+  size_t next = 0;
+  result.model->visit_parameters([&](Weight& weight) {
+    const Weight& source = *from.at(next++);
+    std::vector<real> numbers(static_cast<size_t>(source.size()));
+    read_numbers(source, numbers.data());
+    if (is_turned(source, model.config())) numbers = transposed(numbers, source.shape[0], source.shape[1]);
+    fill(weight, quantized_type(source, model.config(), options), numbers, *result.weights);
+  });
+  return result;
+}
+
+}  // namespace limpid

@@ -1,0 +1,17 @@
+#pragma once
+// A quantised model as a folder: config.json with a quantization_config and model.safetensors. The layout is that of
+// docs/quantization.md; formats/model_folder.h opens it.
+
+#include <filesystem>
+
+#include "models/model.h"
+
+namespace limpid {
+
+// `bits`: 8 or 4. Weights must be q8, q8_0, q4_0 or plain.
+void write_quantized_folder(const std::filesystem::path& folder, Model& model, int bits);
+
+// Copies what else belongs to a model's folder: tokenizers and generation_config.json.
+void copy_companions(const std::filesystem::path& from, const std::filesystem::path& to);
+
+}  // namespace limpid

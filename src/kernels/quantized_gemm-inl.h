@@ -1,0 +1,220 @@
+// The product of one panel of a quantised matrix with some rows, for each instruction set: hence the guard that is
+// toggled. Include after kernels/quantized_simd.h and hwy/foreach_target.h.
+#if defined(LIMPID_KERNELS_QUANTIZED_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIMPID_KERNELS_QUANTIZED_GEMM_INL_H_
+#undef LIMPID_KERNELS_QUANTIZED_GEMM_INL_H_
+#else
+#define LIMPID_KERNELS_QUANTIZED_GEMM_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/quantized_matrix.h"
+#include "kernels/quantized_rows.h"
+#include "kernels/simd-inl.h"
+#include "kernels/unroll-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace limpid::HWY_NAMESPACE {
+namespace {
+
+using kernels::kGroupBytes;
+using kernels::kPanelOutputs;
+using kernels::QuantizedMatrix;
+using kernels::QuantizedRows;
+
+using Sums = hn::ScalableTag<int32_t>;  // one output a lane
+using SumVec = hn::Vec<Sums>;
+using Factors = hn::ScalableTag<float>;
+using FactorVec = hn::Vec<Factors>;
+
+// A tile is some rows of x by some vectors of outputs, so many that their sums, the weights and a number of x fit the
+// registers.
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(Sums()));  // 16, 8, 4 or 1
+constexpr int kTileVectors = HWY_TARGET == HWY_SCALAR ? 1 : kLanes == 16 ? 4 : 2;
+constexpr int kTileRows = HWY_TARGET == HWY_SCALAR ? 1 : kLanes == 16 ? 6 : 4;
+constexpr int kTileOutputs = kTileVectors * kLanes;
+
+// Four inputs of x for all lanes.
+HWY_INLINE SumVec broadcast_group(const int8_t* x) {
+  int32_t group;
+  std::memcpy(&group, x, 4);
+  return hn::Set(Sums(), group);
+}
+
+// sum += Σ w·x over the four bytes of a lane, w unsigned, x signed; exact.
+HWY_INLINE SumVec add_products(SumVec sum, SumVec w, SumVec x) {
+#if HWY_TARGET == HWY_AVX3_DL
+  // Highway finds out that the processor has VNNI but does not tell the compiler, so it must be told by its assembler.
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(w.raw), "v"(x.raw));
+  return sum;
+#elif HWY_TARGET == HWY_SCALAR
+  const auto weights = static_cast<uint32_t>(hn::GetLane(w)), inputs = static_cast<uint32_t>(hn::GetLane(x));
+  int32_t total = hn::GetLane(sum);
+  for (int i = 0; i < 32; i += 8)
+    total += static_cast<int32_t>((weights >> i) & 0xffU) * static_cast<int8_t>((inputs >> i) & 0xffU);
+  return hn::Set(Sums(), total);
+#else
+  const hn::Repartition<int16_t, Sums> d16;
+  const hn::Repartition<uint16_t, Sums> du16;
+  const auto weights = hn::BitCast(du16, w);
+  const auto w_even = hn::BitCast(d16, hn::And(weights, hn::Set(du16, uint16_t{0xff})));
+  const auto w_odd = hn::BitCast(d16, hn::ShiftRight<8>(weights));
+  const auto inputs = hn::BitCast(d16, x);
+  const auto x_even = hn::ShiftRight<8>(hn::ShiftLeft<8>(inputs));
+  const auto x_odd = hn::ShiftRight<8>(inputs);
+  SumVec other = hn::Zero(Sums());
+  SumVec pairs = hn::ReorderWidenMulAccumulate(Sums(), w_even, x_even, hn::Zero(Sums()), other);
+  pairs = hn::ReorderWidenMulAccumulate(Sums(), w_odd, x_odd, pairs, other);
+  return hn::Add(sum, hn::RearrangeToOddPlusEven(pairs, other));
+#endif
+}
+
+HWY_INLINE FactorVec load_halves(const std::byte* halves, int output) {
+  const hn::Rebind<hwy::float16_t, Factors> d16;
+  return hn::PromoteTo(Factors(), hn::Load(d16, reinterpret_cast<const hwy::float16_t*>(halves) + output));
+}
+
+template <int R>
+struct TileRows {
+  const int8_t* quants[R];
+  const float* factors[R];
+  const int32_t* starts[R];
+
+  TileRows(const QuantizedRows& rows, int64_t first) {
+    for (int r = 0; r < R; ++r) {
+      quants[r] = rows.quants(first + r);
+      factors[r] = rows.factors(first + r);
+      starts[r] = rows.starts(first + r);
+    }
+  }
+};
+
+template <int R>
+using TileSums = SumVec[R][kTileVectors];
+
+// Groups of four inputs, the first of which is `input`, into all sums of a tile; bytes_of takes the weights as they lie
+// to bytes.
+template <int R, class Bytes>
+HWY_INLINE void multiply_groups(const std::byte* groups, int64_t count, const TileRows<R>& x, int64_t input, int output,
+                                TileSums<R>& sums, const Bytes& bytes_of) {
+  const auto* weights = reinterpret_cast<const int32_t*>(groups) + output;
+  for (int64_t g = 0; g < count; ++g, weights += kPanelOutputs, input += 4) {
+    SumVec w[kTileVectors];
+    unroll<kTileVectors>([&](auto v) HWY_ATTR { w[v] = bytes_of(hn::Load(Sums(), weights + v * kLanes)); });
+    unroll<R>([&](auto r) HWY_ATTR {
+      const SumVec group = broadcast_group(x.quants[r] + input);
+      unroll<kTileVectors>([&](auto v) HWY_ATTR { sums[r][v] = add_products(sums[r][v], w[v], group); });
+    });
+  }
+}
+
+HWY_INLINE SumVec low_halves(SumVec bytes) { return hn::And(bytes, hn::Set(Sums(), 0x0f0f0f0f)); }
+
+template <int R>
+HWY_INLINE void start_sums(const TileRows<R>& x, int64_t block, TileSums<R>& sums) {
+  unroll<R>([&](auto r) HWY_ATTR {
+    const SumVec start = hn::Set(Sums(), x.starts[r][block]);
+    unroll<kTileVectors>([&](auto v) HWY_ATTR { sums[r][v] = start; });
+  });
+}
+
+// W with factors for blocks of 32 inputs: results, R rows of kPanelOutputs.
+template <NumberType type, int R>
+HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const TileRows<R>& x, int output,
+                                float* HWY_RESTRICT results) {
+  constexpr int64_t quant_bytes = (type == NumberType::q4_0 ? 4 : 8) * kGroupBytes;
+  const Factors d;
+  for (int r = 0; r < R; ++r) std::fill_n(results + r * kPanelOutputs + output, kTileOutputs, 0.0F);
+  for (int64_t b = 0; b < blocks; ++b, panel += quant_bytes + 2 * kPanelOutputs) {
+    TileSums<R> sums;
+    start_sums<R>(x, b, sums);
+    const int64_t input = b * kBlockNumbers;
+    if constexpr (type == NumberType::q4_0) {
+      multiply_groups<R>(panel, 4, x, input, output, sums, [](SumVec w) HWY_ATTR { return low_halves(w); });
+      multiply_groups<R>(panel, 4, x, input + kBlockNumbers / 2, output, sums,
+                         [](SumVec w) HWY_ATTR { return low_halves(hn::ShiftRight<4>(w)); });
+    } else {
+      multiply_groups<R>(panel, 8, x, input, output, sums, [](SumVec w) HWY_ATTR { return w; });
+    }
+    unroll<kTileVectors>([&](auto v) HWY_ATTR {
+      const FactorVec factor = load_halves(panel + quant_bytes, output + static_cast<int>(v) * kLanes);
+      unroll<R>([&](auto r) HWY_ATTR {
+        float* const at = results + r * kPanelOutputs + output + v * kLanes;
+        const FactorVec both = hn::Mul(factor, hn::Set(d, x.factors[r][b]));
+        hn::Store(hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, hn::Load(d, at)), d, at);
+      });
+    });
+  }
+}
+
+// W with one factor an output.
+template <int R>
+HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const TileRows<R>& x, int output,
+                              float* HWY_RESTRICT results) {
+  const Factors d;
+  TileSums<R> sums;
+  start_sums<R>(x, 0, sums);
+  multiply_groups<R>(panel, groups, x, 0, output, sums, [](SumVec w) HWY_ATTR { return w; });
+  panel += groups * kGroupBytes;
+  unroll<kTileVectors>([&](auto v) HWY_ATTR {
+    const FactorVec factor = hn::Load(d, reinterpret_cast<const float*>(panel) + output + v * kLanes);
+    unroll<R>([&](auto r) HWY_ATTR {
+      const FactorVec both = hn::Mul(factor, hn::Set(d, x.factors[r][0]));
+      hn::Store(hn::Mul(hn::ConvertTo(d, sums[r][v]), both), d, results + r * kPanelOutputs + output + v * kLanes);
+    });
+  });
+}
+
+void write_row(const float* results, const real* bias, real* y, int64_t count) {
+  if (bias) {
+    for (int64_t j = 0; j < count; ++j) y[j] = static_cast<real>(results[j]) + bias[j];
+  } else {
+    for (int64_t j = 0; j < count; ++j) y[j] = static_cast<real>(results[j]);
+  }
+}
+
+template <NumberType type, int R>
+HWY_NOINLINE void multiply_tile(const QuantizedMatrix& w, const std::byte* panel, const QuantizedRows& rows,
+                                int64_t first, const real* bias, Matrix y) {
+  HWY_ALIGN float results[R * kPanelOutputs];
+  const TileRows<R> x(rows, first);
+  for (int output = 0; output < kPanelOutputs; output += kTileOutputs) {
+    if constexpr (type == NumberType::q8)
+      multiply_rows<R>(panel, (w.cols + 3) / 4, x, output, results);
+    else
+      multiply_blocks<type, R>(panel, w.cols / kBlockNumbers, x, output, results);
+  }
+  for (int r = 0; r < R; ++r) write_row(results + r * kPanelOutputs, bias, y.row(r), y.cols);
+}
+
+constexpr int smaller_tile(int rows) { return rows > 2 ? rows - 2 : 1; }  // 6, 4, 2, 1
+
+// Tiles of R rows, and what remains in smaller ones.
+template <NumberType type, int R>
+void multiply_tiles(const QuantizedMatrix& w, const std::byte* panel, const QuantizedRows& rows, int64_t first,
+                    const real* bias, Matrix y) {
+  int64_t i = 0;
+  for (; i + R <= y.rows; i += R) multiply_tile<type, R>(w, panel, rows, first + i, bias, y.rows_from(i, R));
+  if constexpr (R > 1) {
+    if (i < y.rows) multiply_tiles<type, smaller_tile(R)>(w, panel, rows, first + i, bias, y.rows_from(i, y.rows - i));
+  }
+}
+
+// y = rows[first…]·panelᵀ (+ bias): y has as many columns as the panel has outputs.
+void multiply_panel(const QuantizedMatrix& w, int64_t panel, const QuantizedRows& rows, int64_t first, const real* bias,
+                    Matrix y) {
+  const std::byte* const at = w.panel(panel);
+  switch (w.type) {
+    case NumberType::q8_0: return multiply_tiles<NumberType::q8_0, kTileRows>(w, at, rows, first, bias, y);
+    case NumberType::q4_0: return multiply_tiles<NumberType::q4_0, kTileRows>(w, at, rows, first, bias, y);
+    default: return multiply_tiles<NumberType::q8, kTileRows>(w, at, rows, first, bias, y);
+  }
+}
+
+}  // namespace
+}  // namespace limpid::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // the guard that is toggled

@@ -1,0 +1,171 @@
+#include "kernels/quantized_gemm.h"
+
+#include "kernels/quantized_simd.h"
+// before what includes Highway's own headers: these tests run on one instruction set more than the others
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/test_support.h"
+#include "tensor/quantize.h"
+
+namespace limpid {
+namespace {
+
+using kernels::QuantizedMatrix;
+
+// A matrix as a file has it.
+struct StoredTestMatrix {
+  NumberType type;
+  int64_t rows, cols;
+  std::vector<std::byte> bytes;
+  std::vector<float> factors;
+
+  StoredTestMatrix(NumberType type_, int64_t rows_, int64_t cols_, uint64_t key)
+      : type(type_), rows(rows_), cols(cols_), bytes(bytes_of(type_, rows_ * cols_)), factors(rows_) {
+    const TestMatrix numbers = TestMatrix::normal(rows, cols, 0, key);
+    for (int64_t i = 0; i < rows; ++i)
+      quantize_row(numbers.view().row(i), cols, type, bytes.data() + i * bytes_of(type, cols), &factors[i], "test");
+  }
+  QuantizedMatrix packed() const { return kernels::pack_quantized(type, bytes.data(), factors.data(), rows, cols); }
+  std::vector<real> row(int64_t i) const {
+    std::vector<real> numbers(cols);
+    dequantize_row(type, bytes.data() + i * bytes_of(type, cols), factors[i], cols, numbers.data());
+    return numbers;
+  }
+};
+
+// x as the kernel sees it: 8-bit numbers with one factor a block.
+std::vector<double> quantized(const real* x, int64_t cols, int64_t block) {
+  std::vector<double> result(cols);
+  for (int64_t begin = 0; begin < cols; begin += block) {
+    const int64_t end = std::min(cols, begin + block);
+    float largest = 0;
+    for (int64_t j = begin; j < end; ++j) largest = std::max(largest, std::abs(static_cast<float>(x[j])));
+    const float inverse = largest > 0 ? 127 / largest : 0, factor = largest / 127;
+    for (int64_t j = begin; j < end; ++j)
+      result[j] = static_cast<double>(factor) * std::nearbyint(static_cast<float>(x[j]) * inverse);
+  }
+  return result;
+}
+
+struct Shape {
+  int64_t rows, outputs, inputs;
+};
+// Rows and outputs on both sides of every tile and panel.
+std::vector<Shape> shapes(NumberType type) {
+  std::vector<Shape> all{{1, 1, 32}, {2, 63, 64}, {5, 65, 96}, {7, 130, 32}, {13, 64, 160}, {0, 5, 32}, {19, 200, 128}};
+  for (int64_t rows = 1; rows <= 9; ++rows) all.push_back({rows, 40 + 3 * rows, 32 * (1 + rows % 3)});
+  if (type == NumberType::q8)
+    for (int64_t inputs : {1, 2, 3, 5, 12, 31, 33, 70}) all.push_back({3, 21, inputs});
+  return all;
+}
+
+constexpr NumberType kTypes[] = {NumberType::q8_0, NumberType::q4_0, NumberType::q8};
+
+TEST(QuantizedGemm, IsTheFormula) {
+  for (const NumberType type : kTypes) {
+    for (const Shape& s : shapes(type)) {
+      SCOPED_TRACE(testing::Message() << name_of(type) << " " << s.rows << "×" << s.outputs << "×" << s.inputs);
+      const StoredTestMatrix w(type, s.outputs, s.inputs, 7);
+      const TestMatrix x = TestMatrix::normal(s.rows, s.inputs, 3, 8, 2), bias = TestMatrix::normal(1, s.outputs, 0, 9);
+      const QuantizedMatrix packed = w.packed();
+      const int64_t block = type == NumberType::q8 ? s.inputs : kBlockNumbers;
+      for_each_target([&] {
+        for (const bool with_bias : {false, true}) {
+          TestMatrix y(s.rows, s.outputs, 5);
+          const kernels::QuantizedPart part{&packed, with_bias ? bias.data() : nullptr, 0};
+          kernels::quantized_gemm(x.view(), std::span(&part, 1), y.view());
+          for (int64_t i = 0; i < s.rows; ++i) {
+            const std::vector<double> row = quantized(x.view().row(i), s.inputs, block);
+            for (int64_t o = 0; o < s.outputs; ++o) {
+              const std::vector<real> weights = w.row(o);
+              double sum = with_bias ? bias(0, o) : 0, size = std::abs(sum);
+              for (int64_t j = 0; j < s.inputs; ++j) {
+                sum += row[j] * static_cast<double>(weights[j]);
+                size += std::abs(row[j] * static_cast<double>(weights[j]));
+              }
+              // three roundings of a factor, one of a sum for each block, and those of the weights here
+              const double blocks = static_cast<double>((s.inputs + 31) / 32);
+              const double bound = std::numeric_limits<float>::epsilon() * (6 + blocks) * size;
+              ASSERT_NEAR(y(i, o), sum, bound) << i << ", " << o;
+            }
+          }
+          EXPECT_TRUE(y.intact());
+        }
+      });
+    }
+  }
+}
+
+TEST(QuantizedGemm, RowDoesNotDependOnItsNeighboursOrOnThreads) {
+  for (const NumberType type : kTypes) {
+    const QuantizedMatrix w = StoredTestMatrix(type, 150, 96, 1).packed();
+    const kernels::QuantizedPart part{&w, nullptr, 0};
+    const TestMatrix x = TestMatrix::normal(23, 96, 0, 2);
+    for_each_target([&] {
+      TestMatrix all(23, 150);
+      kernels::quantized_gemm(x.view(), std::span(&part, 1), all.view());
+      with_threads([&] {
+        for (int64_t i : {0, 3, 22}) {
+          TestMatrix one(1, 150);
+          kernels::quantized_gemm(x.view().rows_from(i, 1), std::span(&part, 1), one.view());
+          for (int64_t o = 0; o < 150; ++o) ASSERT_EQ(one(0, o), all(i, o)) << name_of(type) << " " << i << ", " << o;
+        }
+      });
+    });
+  }
+}
+
+TEST(QuantizedGemm, SeveralMatricesStandSideBySide) {
+  const QuantizedMatrix a = StoredTestMatrix(NumberType::q4_0, 70, 64, 1).packed();
+  const QuantizedMatrix b = StoredTestMatrix(NumberType::q4_0, 30, 64, 2).packed();
+  const TestMatrix x = TestMatrix::normal(4, 64, 0, 3);
+  TestMatrix both(4, 100), first(4, 70), second(4, 30);
+  const kernels::QuantizedPart parts[] = {{&b, nullptr, 70}, {&a, nullptr, 0}};
+  kernels::quantized_gemm(x.view(), parts, both.view());
+  const kernels::QuantizedPart only_a{&a, nullptr, 0}, only_b{&b, nullptr, 0};
+  kernels::quantized_gemm(x.view(), std::span(&only_a, 1), first.view());
+  kernels::quantized_gemm(x.view(), std::span(&only_b, 1), second.view());
+  for (int64_t i = 0; i < 4; ++i)
+    for (int64_t o = 0; o < 100; ++o) EXPECT_EQ(both(i, o), o < 70 ? first(i, o) : second(i, o - 70));
+}
+
+TEST(QuantizedGemm, NoNumberIsLost) {
+  for (const NumberType type : kTypes) {
+    const QuantizedMatrix w = StoredTestMatrix(type, 3, 64, 1).packed();
+    const kernels::QuantizedPart part{&w, nullptr, 0};
+    for (const real odd : {std::numeric_limits<real>::quiet_NaN(), std::numeric_limits<real>::infinity()}) {
+      for_each_target([&] {
+        TestMatrix x = TestMatrix::normal(3, 64, 0, 2), y(3, 3);
+        x(1, 40) = odd;
+        for (int64_t j = 0; j < 64; ++j) x(2, j) = 0;
+        kernels::quantized_gemm(x.view(), std::span(&part, 1), y.view());
+        for (int64_t o = 0; o < 3; ++o) {
+          EXPECT_TRUE(std::isfinite(y(0, o)));
+          EXPECT_TRUE(std::isnan(y(1, o)));
+          EXPECT_EQ(y(2, o), 0);
+        }
+      });
+    }
+  }
+}
+
+TEST(QuantizedGemm, LargestSumsAreExact) {  // 127·127·1024 per output: beyond 16 bits, and float's 24 bits hold it
+  constexpr int64_t inputs = 1024;
+  std::vector<int8_t> w(2 * inputs, 127);
+  std::fill(w.begin() + inputs, w.end(), int8_t{-127});
+  const std::vector<float> factors(2, 1);
+  const QuantizedMatrix packed = kernels::pack_quantized(NumberType::q8, w.data(), factors.data(), 2, inputs);
+  const kernels::QuantizedPart part{&packed, nullptr, 0};
+  const TestMatrix x(1, inputs, 0, 127);
+  for_each_target([&] {
+    TestMatrix y(1, 2);
+    kernels::quantized_gemm(x.view(), std::span(&part, 1), y.view());
+    EXPECT_EQ(y(0, 0), 127 * 127 * inputs);
+    EXPECT_EQ(y(0, 1), -127 * 127 * inputs);
+  });
+}
+
+}  // namespace
+}  // namespace limpid

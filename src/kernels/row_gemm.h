@@ -1,0 +1,24 @@
+#pragma once
+// Matrix products for running a model: the numbers of a row of the result depend on that row of x alone, never on how
+// many rows there are or on the number of threads. So a text has the same bits alone and among others. One row is as
+// welcome as many: weights are read once, where and as they are stored.
+
+#include "kernels/gemm.h"
+#include "tensor/number_type.h"
+
+namespace limpid::kernels {
+
+// Whether numbers of this type are widened in registers: nothing but their stored bytes passes through memory.
+constexpr bool widens(NumberType type) { return type == NumberType::f16 || type == NumberType::bf16; }
+
+// Row by row: reals, or a type that is widened.
+struct StoredMatrix {
+  NumberType type = kRealType;
+  const void* data = nullptr;
+  int64_t rows = 0, cols = 0;
+};
+
+// y = x·op(w) + bias in every row, op(w) = wᵀ for w (outputs, inputs) or w (inputs, outputs). The bias may be null.
+void row_gemm(ConstMatrix x, Transpose transpose_w, const StoredMatrix& w, Matrix y, const real* bias);
+
+}  // namespace limpid::kernels

@@ -1,0 +1,90 @@
+#include "kernels/row_gemm.h"
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/test_support.h"
+
+namespace limpid {
+namespace {
+
+using kernels::StoredMatrix;
+using kernels::Transpose;
+
+struct Sizes {
+  int64_t rows, inputs, outputs;
+};
+
+// On both sides of tiles, vectors, panels and blocks of rows.
+constexpr Sizes kSizes[] = {{0, 5, 3},    {5, 3, 0},   {1, 1, 1},    {1, 33, 70},    {3, 16, 64},   {2, 17, 11},
+                            {7, 20, 129}, {40, 5, 65}, {257, 3, 17}, {300, 19, 100}, {4, 600, 200}, {2, 0, 4}};
+constexpr NumberType kTypes[] = {kRealType, NumberType::f16, NumberType::bf16};
+
+// Numbers as a type stores them, and what they are.
+struct Stored {
+  std::vector<char> bytes;
+  TestMatrix numbers;
+  StoredMatrix matrix;
+
+  Stored(NumberType type, int64_t rows, int64_t cols, uint64_t seed)
+      : bytes(static_cast<size_t>(bytes_of(type, rows * cols)) + 1), numbers(TestMatrix::normal(rows, cols, 0, seed)) {
+    from_real(numbers.data(), rows * cols, type, bytes.data());
+    to_real(type, bytes.data(), rows * cols, numbers.data());
+    matrix = {type, bytes.data(), rows, cols};
+  }
+};
+
+void expect_formula(const Sizes& s, Transpose transpose, NumberType type) {
+  const bool by_output = transpose == Transpose::yes;
+  const TestMatrix x = TestMatrix::normal(s.rows, s.inputs, 3, 1), bias = TestMatrix::normal(1, s.outputs + 1, 0, 3);
+  const Stored w(type, by_output ? s.outputs : s.inputs, by_output ? s.inputs : s.outputs, 2);
+  TestMatrix y(s.rows, s.outputs, 4, 7);
+  kernels::row_gemm(x.view(), transpose, w.matrix, y.view(), bias.data());
+  for (int64_t i = 0; i < s.rows; ++i) {
+    for (int64_t j = 0; j < s.outputs; ++j) {
+      long double sum = bias(0, j), size = std::abs(sum);
+      for (int64_t p = 0; p < s.inputs; ++p) {
+        const long double term = static_cast<long double>(x(i, p)) * (by_output ? w.numbers(j, p) : w.numbers(p, j));
+        sum += term, size += std::abs(term);
+      }
+      const long double bound = std::numeric_limits<real>::epsilon() * static_cast<long double>(s.inputs + 1) * size;
+      ASSERT_LE(std::abs(y(i, j) - sum), bound) << i << ", " << j;
+    }
+  }
+  EXPECT_TRUE(y.intact());
+}
+
+TEST(RowGemm, IsTheFormula) {
+  for (const Sizes& s : kSizes) {
+    for (const Transpose transpose : {Transpose::no, Transpose::yes}) {
+      for (const NumberType type : kTypes) {
+        SCOPED_TRACE(testing::Message() << s.rows << "×" << s.inputs << "×" << s.outputs << " " << name_of(type));
+        for_each_target([&] { expect_formula(s, transpose, type); });
+      }
+    }
+  }
+}
+
+TEST(RowGemm, ARowDoesNotDependOnTheOthers) {
+  const int64_t rows = 300, inputs = 137, outputs = 91;
+  const TestMatrix x = TestMatrix::normal(rows, inputs, 1, 1);
+  for (const Transpose transpose : {Transpose::no, Transpose::yes}) {
+    const bool by_output = transpose == Transpose::yes;
+    const Stored w(kRealType, by_output ? outputs : inputs, by_output ? inputs : outputs, 2);
+    for_each_target([&] {
+      TestMatrix all(rows, outputs);
+      kernels::row_gemm(x.view(), transpose, w.matrix, all.view(), nullptr);
+      for (const int64_t count : {1, 2, 5, 6, 17, 44}) {
+        for (const int64_t first : {0, 3, 250}) {
+          TestMatrix some(count, outputs);
+          kernels::row_gemm(x.view().rows_from(first, count), transpose, w.matrix, some.view(), nullptr);
+          for (int64_t i = 0; i < count; ++i)
+            for (int64_t j = 0; j < outputs; ++j) ASSERT_EQ(some(i, j), all(first + i, j)) << count << " rows";
+        }
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace limpid
