@@ -106,11 +106,17 @@ void write_facts(const DataOptions& options, Written& written) {
   const FactWorld world({.seed = options.seed});
   const bool all = options.split.empty();
   if (all || options.split == "train") {
-    const int64_t count = options.count > 0 ? options.count : 20000;
+    const int64_t count = options.count > 0 ? options.count : 100000;
     Lines train(written.path("train.txt"));
     for (int64_t i = 0; i < count; ++i) train.add(world.training(static_cast<uint64_t>(i)).text());
     train.commit();
     written.add("train.txt", count);
+    Lines known(written.path("known.txt"));  // what can be learned from it: every sentence once
+    int64_t sentences = 0;
+    for (const FactSentence& sentence : world.sentences())
+      if (!sentence.held_out) known.add(sentence.text()), ++sentences;
+    known.commit();
+    written.add("known.txt", sentences);
   }
   if (all || options.split == "test") {
     Lines test(written.path("test.txt"));

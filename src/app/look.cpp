@@ -6,11 +6,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <span>
 
 #include "app/input_lines.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/nearest.h"
 
 namespace limpid {
 namespace {
@@ -38,7 +41,23 @@ constexpr const char* kExamples = R"(limpid look MODEL heatmap 'To be, or not' -
          limpid look MODEL attribution 'The cat sleeps.' '고양이가 잔다.' --position 0
          limpid look MODEL neuron --block 0 --neuron 17
          limpid look MODEL embedding king queen man --svg map.svg
+         limpid look MODEL intervene 'To be, or not' --zero 'blocks.0.attn.z[head 2]' --generate 20
+         limpid look MODEL trace 'Michael Jordan plays the sport of' --subject 'Michael Jordan'
+         limpid look MODEL gradient 'To be, or not' --tap 'blocks.*.resid_post'
+         limpid look MODEL facts
          limpid look MODEL capture --file lines.txt --tap 'decoder.*.cross_attn.pattern' --out patterns.safetensors)";
+
+// What is wrong where the word behind the model is none of the parts; else nothing.
+std::string unknown_part(std::span<const LookPart> parts, int argc, char** argv) {
+  if (argc < 3 || argv[1][0] == '-' || argv[2][0] == '-') return "";
+  std::vector<std::string> names;
+  for (const LookPart& part : parts) names.push_back(part.app->get_name());
+  if (std::find(names.begin(), names.end(), argv[2]) != names.end()) return "";
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return "";  // the model is missing or comes later
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  return fmt::format("there is no part \"{}\": it is one of {}{}", argv[2], fmt::join(names, ", "),
+                     did_you_mean(argv[2], known));
+}
 
 }  // namespace
 
@@ -108,10 +127,15 @@ int run_look(int argc, char** argv) {
   line.add_option("MODEL", options.model, "a model's folder")->required();
   line.require_subcommand(1);
   line.fallthrough();
-  const LookPart parts[] = {add_look_taps(line, options),   add_look_heatmap(line, options),
-                            add_look_lens(line, options),   add_look_attribution(line, options),
-                            add_look_neuron(line, options), add_look_embedding(line, options),
-                            add_look_capture(line, options)};
+  const LookPart parts[] = {
+      add_look_taps(line, options),        add_look_heatmap(line, options),   add_look_lens(line, options),
+      add_look_attribution(line, options), add_look_neuron(line, options),    add_look_embedding(line, options),
+      add_look_capture(line, options),     add_look_intervene(line, options), add_look_trace(line, options),
+      add_look_gradient(line, options),    add_look_facts(line, options)};
+  if (const std::string wrong = unknown_part(parts, argc, argv); !wrong.empty()) {
+    fmt::print(stderr, "limpid look: {}\nSee limpid look --help\n", wrong);
+    return 2;
+  }
   if (const auto code = line.read(argc, argv)) return *code;
   for (const LookPart& part : parts)
     if (part.app->parsed()) part.run();

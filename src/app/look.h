@@ -35,6 +35,10 @@ LookPart add_look_lens(CLI::App& look, LookOptions& options);
 LookPart add_look_attribution(CLI::App& look, LookOptions& options);
 LookPart add_look_neuron(CLI::App& look, LookOptions& options);
 LookPart add_look_embedding(CLI::App& look, LookOptions& options);
+LookPart add_look_intervene(CLI::App& look, LookOptions& options);
+LookPart add_look_trace(CLI::App& look, LookOptions& options);
+LookPart add_look_gradient(CLI::App& look, LookOptions& options);
+LookPart add_look_facts(CLI::App& look, LookOptions& options);
 
 // For those parts.
 void add_text_options(CLI::App& part, LookOptions& options);

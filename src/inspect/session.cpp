@@ -5,6 +5,7 @@
 
 #include "inference/decoder_state.h"
 #include "inference/generate.h"
+#include "inference/model_text.h"
 
 namespace limpid {
 namespace {
@@ -36,13 +37,9 @@ std::vector<int32_t> with_end(const Tokenizer& tokenizer, const std::string& tex
 bool Session::two_sided() const { return has_two_sides(config()); }
 
 Example Session::example(const Text& text) const {
-  const Tokenizers& tokenizers = loaded.tokenizers;
   if (!two_sided()) {
     check(text.target.empty(), "[look] this model reads one text: leave the second one out");
-    std::vector<int32_t> ids = tokenizers.before;
-    const std::vector<int32_t> words = reader().encode(text.text);
-    ids.insert(ids.end(), words.begin(), words.end());
-    if (config().family == Family::encoder) ids.insert(ids.end(), tokenizers.after.begin(), tokenizers.after.end());
+    const std::vector<int32_t> ids = input_ids(loaded, text.text);
     Example example = example_of(config(), {}, ids);
     example.input = pieces(reader(), ids);
     return example;

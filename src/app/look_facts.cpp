@@ -1,0 +1,234 @@
+// limpid look … facts: where a model of the world of facts keeps them, and what silencing and rewriting does.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "app/look.h"
+#include "app/progress.h"
+#include "inspect/display_text.h"
+#include "inspect/fact_study.h"
+#include "inspect/neurons.h"
+
+namespace limpid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kNeuronsShown = 8;
+constexpr int64_t kTokensShown = 4;
+
+template <class List, class Value>
+double mean(const List& list, Value value) {
+  double sum = 0;
+  for (const auto& one : list) sum += static_cast<double>(value(one));
+  return list.empty() ? 0 : sum / static_cast<double>(list.size());
+}
+
+struct AblationSummary {
+  double lost, neurons, others;
+  explicit AblationSummary(const std::vector<Ablation>& all)
+      : lost(mean(all, [](const Ablation& a) { return a.ways_lost == a.ways; })),
+        neurons(mean(all, [](const Ablation& a) { return a.neurons.size(); })),
+        others(mean(all, [](const Ablation& a) { return a.others_kept; })) {}
+};
+
+struct EditSummary {
+  double took, ways, held_out, others, least, subject, alike, change;
+  explicit EditSummary(const std::vector<FactEdit>& all)
+      : took(mean(all, [](const FactEdit& e) { return e.took; })),
+        ways(share(all, &FactEdit::ways_changed, &FactEdit::ways)),
+        held_out(share(all, &FactEdit::held_out_changed, &FactEdit::held_out)),
+        others(mean(all, [](const FactEdit& e) { return e.others_same; })),
+        least(1),
+        subject(mean(all, [](const FactEdit& e) { return e.same_subject; })),
+        alike(mean(all, [](const FactEdit& e) { return e.same_relation_and_answer; })),
+        change(mean(all, [](const FactEdit& e) { return e.relative_change; })) {
+    for (const FactEdit& edit : all) least = std::min(least, edit.others_same);
+  }
+  static double share(const std::vector<FactEdit>& all, int64_t FactEdit::*part, int64_t FactEdit::*whole) {
+    int64_t parts = 0, wholes = 0;
+    for (const FactEdit& edit : all) parts += edit.*part, wholes += edit.*whole;
+    return wholes == 0 ? 1 : static_cast<double>(parts) / static_cast<double>(wholes);
+  }
+};
+
+std::string promoted(const Session& session, const NeuronId& id) {
+  std::string text;
+  for (const WeightedToken& token : NeuronReader(session.model(), "", id.block).read(id.neuron, kTokensShown).promoted)
+    text += (text.empty() ? "" : " ") + visible(session.piece(token.id));
+  return text;
+}
+
+std::string where_text(const FactStudy& study, const FactStudyOptions& options) {
+  std::string text = fmt::format(
+      "\nWhere: share of the answer that one clean vector brings back (mean of {} facts)\n"
+      "  {:14} {:>12} {:>12} {:>12} {:>12}\n",
+      options.traced, "", "first name", "last name", "between", "last word");
+  for (const MeanTrace& mean : study.mean_trace)
+    for (size_t layer = 0; layer < mean.last.size(); ++layer)
+      text += fmt::format("  {:14} {:12.2f} {:12.2f} {:12.2f} {:12.2f}\n", fmt::format("{} {}", layer, mean.name),
+                          mean.first_subject[layer], mean.last_subject[layer], mean.between[layer], mean.last[layer]);
+  return text;
+}
+
+std::string ablation_text(const Session& session, const FactStudy& study) {
+  const Ablation& one = study.ablation;
+  std::string text = fmt::format(
+      "\nSilencing {} neurons of {} blocks: lost in {} of {} ways to say it (probability {:.3f} → {:.3f}); "
+      "others kept {:.2f} %\n  {:>5} {:>7} {:>14} {:>11}   {}\n",
+      one.neurons.size(), session.config().decoder.layers, one.ways_lost, one.ways, one.probability_before,
+      one.probability_after, 100 * one.others_kept, "block", "neuron", "worth (nats)", "elsewhere", "promotes");
+  for (size_t i = 0; i < std::min(kNeuronsShown, one.neurons.size()); ++i) {
+    const FactNeuron& neuron = one.neurons[i];
+    text += fmt::format("  {:5} {:7} {:14.3f} {:11.3f}   {}\n", neuron.id.block, neuron.id.neuron, neuron.worth,
+                        neuron.elsewhere, promoted(session, neuron.id));
+  }
+  if (one.neurons.size() > kNeuronsShown) text += fmt::format("  … and {} more\n", one.neurons.size() - kNeuronsShown);
+  const AblationSummary all(study.ablations);
+  return text + fmt::format(
+                    "  the same for {} random facts: lost in every way {:.1f} %, neurons {:.1f}, others kept "
+                    "{:.2f} %\n",
+                    study.ablations.size(), 100 * all.lost, all.neurons, 100 * all.others);
+}
+
+std::string edit_text(const Session& session, const FactStudy& study) {
+  const FactEdit& one = study.edit;
+  const EditSummary all(study.edits);
+  std::string text = fmt::format(
+      "\nRewriting \"{}\" to \"{}\" by {} columns of one down-projection (|Δ|/|W| {:.3f}):\n"
+      "  said in {} of {} trained ways, {} of {} others; other facts unchanged {:.2f} %\n",
+      visible(session.piece(one.before)), visible(session.piece(one.after)), one.columns.size(), one.relative_change,
+      one.ways_changed, one.ways, one.held_out_changed, one.held_out, 100 * one.others_same);
+  text += fmt::format("\nRewriting {} random facts, one at a time\n", study.edits.size());
+  const auto line = [&](const char* what, double value) {
+    text += fmt::format("  {:58} {:7.2f} %\n", what, 100 * value);
+  };
+  line("efficacy: the new word is said (first way)", all.took);
+  line("efficacy in all trained ways", all.ways);
+  line("generalisation: in ways that were never trained", all.held_out);
+  line("specificity: all other facts unchanged (mean)", all.others);
+  line("  the worst of these edits", all.least);
+  line("  other facts about the same subject", all.subject);
+  line("  facts of the same relation with the same old answer", all.alike);
+  return text;
+}
+
+Json ablation_json(const Session& session, const Ablation& one) {
+  Json neurons = Json::array();
+  for (const FactNeuron& neuron : one.neurons)
+    neurons.push_back({{"block", neuron.id.block},
+                       {"neuron", neuron.id.neuron},
+                       {"worth", neuron.worth},
+                       {"elsewhere", neuron.elsewhere},
+                       {"promotes", promoted(session, neuron.id)}});
+  return {{"neurons", neurons},
+          {"ways", one.ways},
+          {"ways_lost", one.ways_lost},
+          {"probability_before", one.probability_before},
+          {"probability_after", one.probability_after},
+          {"others_kept", one.others_kept}};
+}
+
+Json edit_json(const Session& session, const FactWorld& world, const FactEdit& one) {
+  const Fact& fact = world.facts()[one.fact];
+  return {{"subject", fact.subject},
+          {"relation", fact.relation},
+          {"before", session.piece(one.before)},
+          {"after", session.piece(one.after)},
+          {"columns", one.columns},
+          {"relative_change", one.relative_change},
+          {"took", one.took},
+          {"ways", one.ways},
+          {"ways_changed", one.ways_changed},
+          {"held_out", one.held_out},
+          {"held_out_changed", one.held_out_changed},
+          {"others_same", one.others_same},
+          {"same_subject", one.same_subject},
+          {"same_relation_and_answer", one.same_relation_and_answer}};
+}
+
+Json study_json(const Session& session, const FactWorld& world, const FactStudy& study) {
+  Json traces = Json::array(), edits = Json::array();
+  for (const MeanTrace& mean : study.mean_trace)
+    traces.push_back({{"name", mean.name},
+                      {"first_subject", mean.first_subject},
+                      {"last_subject", mean.last_subject},
+                      {"between", mean.between},
+                      {"last", mean.last}});
+  for (const FactEdit& edit : study.edits) edits.push_back(edit_json(session, world, edit));
+  const AblationSummary ablation(study.ablations);
+  const EditSummary edit(study.edits);
+  return {{"facts", study.facts},
+          {"recall",
+           {{"facts", study.recall_facts}, {"trained", study.recall_trained}, {"held_out", study.recall_held_out}}},
+          {"trace", traces},
+          {"ablation", ablation_json(session, study.ablation)},
+          {"ablations",
+           {{"count", study.ablations.size()},
+            {"lost", ablation.lost},
+            {"neurons", ablation.neurons},
+            {"others_kept", ablation.others}}},
+          {"edit", edit_json(session, world, study.edit)},
+          {"edits",
+           {{"count", study.edits.size()},
+            {"efficacy", edit.took},
+            {"efficacy_all_ways", edit.ways},
+            {"generalisation", edit.held_out},
+            {"specificity", edit.others},
+            {"worst_specificity", edit.least},
+            {"same_subject", edit.subject},
+            {"same_relation_and_answer", edit.alike}}},
+          {"each_edit", edits}};
+}
+
+void show_facts(const LookOptions& options, const FactStudyOptions& study_options) {
+  const Session session = open_model(options);
+  const FactWorld world({.seed = study_options.world});
+  constexpr int64_t kSteps = 1000;
+  Progress progress(kSteps, options.json);
+  const FactStudy study = study_facts(session, world, study_options, [&](double share, const std::string& what) {
+    progress.update(static_cast<int64_t>(kSteps * share), what);
+  });
+  progress.clear();
+  if (options.json) return write_json(study_json(session, world, study));
+  const Fact& fact = world.facts()[study.fact];
+  fmt::print(
+      "{} facts; recall {:.2f} % (sentences trained {:.2f} %, other ways to say the same {:.2f} %)\n"
+      "\n\"{}\" · {} · \"{}\": probability {:.3f}, with noise on the subject {:.3f}\n",
+      study.facts, 100 * study.recall_facts, 100 * study.recall_trained, 100 * study.recall_held_out, fact.subject,
+      fact.relation, fact.object, study.trace.clean, study.trace.corrupted);
+  fmt::print("{}{}{}", where_text(study, study_options), ablation_text(session, study), edit_text(session, study));
+}
+
+}  // namespace
+
+LookPart add_look_facts(CLI::App& look, LookOptions& options) {
+  CLI::App* part = look.add_subcommand(
+      "facts", "Where a model of the world of facts (recipes/facts.toml) keeps them: locates, silences and rewrites.");
+  auto study = std::make_shared<FactStudyOptions>();
+  part->add_option("FACT", study->fact, "a sentence of that world")->capture_default_str();
+  part->add_option("--to", study->new_object, "what this fact is rewritten to (default: drawn)");
+  part->add_option("--world", study->world, "seed of the world (limpid data facts --seed)")->capture_default_str();
+  part->add_option("--traces", study->traced, "facts whose traces are averaged")
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
+  part->add_option("--ablations", study->ablated, "random facts whose neurons are silenced")
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
+  part->add_option("--edits", study->edited, "random facts that are rewritten, one at a time")
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
+  part->add_option("--block", study->edit.block, "whose down-projection is edited (-1: the last)")
+      ->capture_default_str();
+  part->add_option("--columns", study->edit.columns, "of it that are changed (0: all)")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  part->add_option("--margin", study->edit.margin, "by which the new word is to win, in nats")->capture_default_str();
+  part->add_option("--seed", study->seed, "of the samples")->capture_default_str();
+  part->add_flag("--json", options.json, "for machines");
+  return {part, [&options, study] { show_facts(options, *study); }};
+}
+
+}  // namespace limpid
