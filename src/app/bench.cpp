@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/capture_bench.h"
 #include "app/command.h"
 #include "app/run_bench.h"
 #include "app/train_step_bench.h"
@@ -15,6 +16,7 @@ int run_bench(int argc, char** argv) {
   TrainStepOptions train_step;
   DecodeBench decode;
   PrefillBench prefill;
+  CaptureBench capture;
   bool no_dropout = false, json = true;
   auto add = [&](const char* name, const char* summary, int& rounds) {
     CLI::App* bench = line.add_subcommand(name, summary);
@@ -39,6 +41,13 @@ int run_bench(int argc, char** argv) {
   auto* prefill_line = add("prefill", "reading a prompt", prefill.rounds);
   prefill_line->add_option("MODEL", prefill.model, "a folder or file; limpid random makes one")->required();
   prefill_line->add_option("--tokens", prefill.tokens, "of the prompt")->check(at_least_one)->capture_default_str();
+  auto* capture_line = add("capture", "looking inside: no probe, an empty one, taps captured to disk", capture.rounds);
+  capture_line->add_option("MODEL", capture.model, "a folder or file; limpid random makes one")->required();
+  capture_line->add_option("--tap", capture.tap, "what is captured")->capture_default_str();
+  capture_line->add_option("--texts", capture.texts, "in a round")->check(at_least_one)->capture_default_str();
+  capture_line->add_option("--tokens", capture.tokens, "of a text")->check(at_least_one)->capture_default_str();
+  capture_line->add_option("--folder", capture.folder, "where the captured numbers go, for the moment")
+      ->capture_default_str();
   line.fallthrough();
   if (const auto code = line.read(argc, argv)) return *code;
   train_step.dropout = !no_dropout;
@@ -46,6 +55,7 @@ int run_bench(int argc, char** argv) {
   if (*train_step_line) result = bench_train_step(train_step);
   if (*decode_line) result = bench_decode(decode);
   if (*prefill_line) result = bench_prefill(prefill);
+  if (*capture_line) result = bench_capture(capture);
   fmt::print("{}\n", result.dump());
   return 0;
 }

@@ -25,6 +25,9 @@ int run_classify(int argc, char** argv);
 int run_tokenize(int argc, char** argv);
 int run_look(int argc, char** argv);
 int run_quantize(int argc, char** argv);
+int run_superposition(int argc, char** argv);
+int run_sae(int argc, char** argv);
+int run_induction(int argc, char** argv);
 int run_random(int argc, char** argv);
 int run_bench(int argc, char** argv);
 

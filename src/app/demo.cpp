@@ -161,18 +161,17 @@ const SentencePair& sentence_to_show(const HeldOut& held_out) {
 }
 
 void show_attention(const LoadedModel& model, const HeldOut& held_out) {
-  const auto* translator = dynamic_cast<const Seq2Seq*>(model.model.get());
   std::vector<AlignedPair> pairs;
   for (size_t i = 0; i < 50; ++i)
     pairs.push_back({held_out.pairs[i].english, held_out.pairs[i].korean, held_out.pairs[i].alignment});
-  const AligningHead best = find_aligning_head(*translator, model.tokenizers, pairs);
+  const AligningHead best = find_aligning_head(*model.model, model.tokenizers, pairs);
   const SentencePair& pair = sentence_to_show(held_out);
   fmt::print(
       "\nWhere it looks while it writes (decoder.{}.cross_attn.pattern, head {}; its strongest word is the true one "
       "for "
       "{:.0f} % of the Korean words):\n\n{}",
       best.head.layer, best.head.head, 100 * best.agreement,
-      draw(word_attention(*translator, model.tokenizers, pair.english, pair.korean, best.head)));
+      draw(word_attention(*model.model, model.tokenizers, pair.english, pair.korean, best.head)));
 }
 
 int finish(const std::string& out, const EnglishKorean& grammar, double seconds, int64_t steps) {

@@ -40,6 +40,9 @@ constexpr const char* kExamples = R"(limpid look MODEL heatmap 'To be, or not' -
          limpid look MODEL lens 'To be, or not' --token o
          limpid look MODEL attribution 'The cat sleeps.' '고양이가 잔다.' --position 0
          limpid look MODEL neuron --block 0 --neuron 17
+         limpid look MODEL neuron --block 0 --neuron 17 --text lines.txt
+         limpid look MODEL heads --text lines.txt --svg heads.svg
+         limpid look MODEL alignment --svg crossing.svg
          limpid look MODEL embedding king queen man --svg map.svg
          limpid look MODEL intervene 'To be, or not' --zero 'blocks.0.attn.z[head 2]' --generate 20
          limpid look MODEL trace 'Michael Jordan plays the sport of' --subject 'Michael Jordan'
@@ -131,7 +134,8 @@ int run_look(int argc, char** argv) {
       add_look_taps(line, options),        add_look_heatmap(line, options),   add_look_lens(line, options),
       add_look_attribution(line, options), add_look_neuron(line, options),    add_look_embedding(line, options),
       add_look_capture(line, options),     add_look_intervene(line, options), add_look_trace(line, options),
-      add_look_gradient(line, options),    add_look_facts(line, options)};
+      add_look_gradient(line, options),    add_look_facts(line, options),     add_look_heads(line, options),
+      add_look_alignment(line, options)};
   if (const std::string wrong = unknown_part(parts, argc, argv); !wrong.empty()) {
     fmt::print(stderr, "limpid look: {}\nSee limpid look --help\n", wrong);
     return 2;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/command.h"
+#include "inspect/corpus_examples.h"
 #include "inspect/heatmap.h"
 #include "inspect/session.h"
 
@@ -35,6 +36,8 @@ LookPart add_look_lens(CLI::App& look, LookOptions& options);
 LookPart add_look_attribution(CLI::App& look, LookOptions& options);
 LookPart add_look_neuron(CLI::App& look, LookOptions& options);
 LookPart add_look_embedding(CLI::App& look, LookOptions& options);
+LookPart add_look_heads(CLI::App& look, LookOptions& options);
+LookPart add_look_alignment(CLI::App& look, LookOptions& options);
 LookPart add_look_intervene(CLI::App& look, LookOptions& options);
 LookPart add_look_trace(CLI::App& look, LookOptions& options);
 LookPart add_look_gradient(CLI::App& look, LookOptions& options);
@@ -42,6 +45,7 @@ LookPart add_look_facts(CLI::App& look, LookOptions& options);
 
 // For those parts.
 void add_text_options(CLI::App& part, LookOptions& options);
+void add_corpus_options(CLI::App& part, CorpusOptions& corpus, bool required);  // --text, --window, --texts
 void add_result_options(CLI::App& part, LookOptions& options, bool svg);
 Session open_model(const LookOptions& options);  // prints the notes of its config
 Example read_example(const Session& session, const LookOptions& options);

@@ -5,10 +5,11 @@
 #include <memory>
 
 #include "app/look.h"
+#include "app/progress.h"
 #include "base/error.h"
 #include "inspect/display_text.h"
 #include "inspect/embeddings.h"
-#include "inspect/neurons.h"
+#include "inspect/neuron_texts.h"
 
 namespace limpid {
 namespace {
@@ -26,6 +27,7 @@ std::string piece_of(const Tokenizer& tokenizer, int32_t id) {
 struct NeuronCommand {
   std::string side;
   int64_t block = 0, neuron = -1, position = -1, top = 10;
+  CorpusOptions corpus;
 };
 
 struct TokenNames {
@@ -55,18 +57,68 @@ Json reading_json(const TokenNames& names, const NeuronReading& reading) {
           {"answer_length", reading.answer_length}};
 }
 
+// Where one neuron fires in the corpus.
+Firing fire_over(const Session& session, const NeuronReader& reader, const NeuronCommand& command, bool quiet) {
+  CorpusExamples corpus(session, command.corpus);
+  constexpr int64_t kParts = 1000;
+  Progress progress(kParts, quiet);
+  Firing firing = firing_of(session, reader, command.neuron, command.top, [&] {
+    progress.update(static_cast<int64_t>(corpus.progress() * kParts), "reading");
+    return corpus.next();
+  });
+  progress.clear();
+  return firing;
+}
+
+Json firing_json(const Firing& firing) {
+  Json texts = Json::array();
+  for (const FiringText& text : firing.texts())
+    texts.push_back({{"text", text.text},
+                     {"position", text.position},
+                     {"activation", text.activation},
+                     {"tokens", text.tokens},
+                     {"activations", text.activations},
+                     {"marked", text.marked}});
+  const Histogram& histogram = firing.histogram();
+  return {{"share", firing.share()},
+          {"histogram",
+           {{"low", histogram.low()},
+            {"width", histogram.width()},
+            {"zeros", histogram.zeros()},
+            {"bins", std::vector<int64_t>(histogram.bins().begin(), histogram.bins().end())}}},
+          {"texts", texts}};
+}
+
+std::string firing_text(const Firing& firing, const TerminalStyle& style) {
+  std::string text = fmt::format("  above zero at {:.2f} % of the tokens\n  {}\n", 100 * firing.share(),
+                                 histogram_line(firing.histogram()));
+  for (const FiringText& one : firing.texts())
+    text += fmt::format("  {:8.3f}  {}\n", one.activation, firing_line(one, style.width - 14, style.color));
+  return text;
+}
+
+void show_one_neuron(const LookOptions& options, const NeuronCommand& command, const Session& session,
+                     const NeuronReader& reader, const TokenNames& names) {
+  const NeuronReading reading = reader.read(command.neuron, command.top);
+  std::optional<Firing> firing;
+  if (!command.corpus.files.empty()) firing = fire_over(session, reader, command, options.json);
+  if (options.json) {
+    Json json = reading_json(names, reading);
+    if (firing) json["firing"] = firing_json(*firing);
+    return write_json(json);
+  }
+  fmt::print("block {}, neuron {} of {}\n  asks for  {}\n  promotes  {}\n  demotes   {}\n", command.block,
+             command.neuron, reader.count(), names.text(reading.asked), names.text(reading.promoted),
+             names.text(reading.demoted));
+  if (firing) fmt::print("{}", firing_text(*firing, terminal_style(options)));
+}
+
 void show_neuron(const LookOptions& options, const NeuronCommand& command) {
   const Session session = open_model(options);
   const NeuronReader reader(session.model(), command.side, command.block);
   const TokenNames names{tokenizer_of(session, command.side)};
-  if (command.neuron >= 0) {
-    const NeuronReading reading = reader.read(command.neuron, command.top);
-    if (options.json) return write_json(reading_json(names, reading));
-    fmt::print("block {}, neuron {} of {}\n  asks for  {}\n  promotes  {}\n  demotes   {}\n", command.block,
-               command.neuron, reader.count(), names.text(reading.asked), names.text(reading.promoted),
-               names.text(reading.demoted));
-    return;
-  }
+  if (command.neuron >= 0) return show_one_neuron(options, command, session, reader, names);
+  check(command.corpus.files.empty(), "[look] --text goes with --neuron: which neuron's texts are wanted?");
   const Example example = read_example(session, options);
   Json all = Json::array();
   constexpr int64_t kTokens = 4;  // of each neuron
@@ -183,18 +235,25 @@ void show_embedding(const LookOptions& options, const EmbeddingCommand& command)
 
 LookPart add_look_neuron(CLI::App& look, LookOptions& options) {
   CLI::App* part = look.add_subcommand(
-      "neuron", "A neuron's question and answer as tokens; or, with a text, the neurons that fired most.");
+      "neuron",
+      "A neuron's question and answer as tokens, and the texts that fire it most; or, with a text, the neurons that "
+      "fired most.");
   auto command = std::make_shared<NeuronCommand>();
   add_text_options(*part, options);
   part->add_option("--block", command->block, "which block")->capture_default_str();
   part->add_option("--side", command->side, "encoder or decoder of a model that has both (default: decoder)");
-  part->add_option("--neuron", command->neuron, "one neuron, without a text")->check(CLI::NonNegativeNumber);
+  part->add_option("--neuron", command->neuron, "one neuron: what it asks and answers, and with --text where it fires")
+      ->check(CLI::NonNegativeNumber);
+  add_corpus_options(*part, command->corpus, false);
   part->add_option("--position", command->position, "with a text: at which token, from 0, or from the end by -1, -2, …")
       ->capture_default_str();
   part->add_option("--top", command->top, "tokens, or neurons, to show")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   part->add_flag("--json", options.json, "for machines");
+  part->add_option("--color", options.color, "colours in the terminal")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
   return {part, [&options, command] { show_neuron(options, *command); }};
 }
 

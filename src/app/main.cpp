@@ -30,13 +30,16 @@ constexpr Command kCommands[] = {
     {"tokenize", "show the tokens of a text and their ids", run_tokenize},
     {"look", "show every number inside a model: pictures, logit lens, attribution, neurons", run_look},
     {"quantize", "write a model with 8- or 4-bit weights and say what it loses", run_quantize},
+    {"superposition", "train the toy model of superposition and draw its geometry", run_superposition},
+    {"sae", "train sparse autoencoders on a model's activations and see what they found", run_sae},
+    {"induction", "watch an induction head form in two layers of attention, and not in one", run_induction},
     {"random", "write a model of any config with random weights", run_random},
     {"bench", "measure speed and memory", run_bench},
 };
 
 void print_help() {
   fmt::print("Limpid: Transformers you can see through.\n\nUsage: limpid VERB [options]\n\n");
-  for (const Command& command : kCommands) fmt::print("  {:10} {}\n", command.name, command.summary);
+  for (const Command& command : kCommands) fmt::print("  {:14} {}\n", command.name, command.summary);
   fmt::print("\n  --version  version, build and instruction set in use\n\nlimpid VERB --help says more.\n");
 }
 

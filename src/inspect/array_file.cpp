@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -134,8 +135,12 @@ void ArrayFile::write(size_t array, const void* bytes, int64_t count) {
 }
 
 void ArrayFile::append(size_t array, std::span<const real> numbers) {
-  const std::vector<float> converted(numbers.begin(), numbers.end());
-  write(array, converted.data(), static_cast<int64_t>(converted.size()));
+  if constexpr (std::is_same_v<real, float>) {
+    write(array, numbers.data(), static_cast<int64_t>(numbers.size()));
+  } else {
+    const std::vector<float> converted(numbers.begin(), numbers.end());
+    write(array, converted.data(), static_cast<int64_t>(converted.size()));
+  }
 }
 
 void ArrayFile::append(size_t array, std::span<const int32_t> numbers) {

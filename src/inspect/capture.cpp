@@ -36,10 +36,15 @@ struct Lengths {
       : source(example.batch.source.sequences.tokens()), input(example.batch.input.sequences.tokens()) {}
 };
 
-// Keeps one text's values of one tap until its pass is over: taps of recurrent layers come step by step.
+// Keeps one text's values of one tap until its pass is over: taps of recurrent layers come step by step. The room is
+// kept for the next text.
 struct Gathered {
   int64_t cols = 0;                      // pairs: keys
   std::vector<std::vector<real>> heads;  // pairs: of each head; rows: one entry
+
+  void clear() {
+    for (std::vector<real>& head : heads) head.clear();
+  }
 };
 
 void gather(const Tap& tap, Gathered& into) {
@@ -47,8 +52,12 @@ void gather(const Tap& tap, Gathered& into) {
   for (size_t head = 0; head < into.heads.size(); ++head) {
     const ConstMatrix values = tap.layout.keys ? tap.pairs(0, static_cast<int64_t>(head)) : tap.value.values();
     into.cols = values.cols;
-    for (int64_t i = 0; i < values.rows; ++i)
-      into.heads[head].insert(into.heads[head].end(), values.row(i), values.row(i) + values.cols);
+    std::vector<real>& to = into.heads[head];
+    if (values.contiguous()) {
+      to.insert(to.end(), values.data, values.data + values.size());
+      continue;
+    }
+    for (int64_t i = 0; i < values.rows; ++i) to.insert(to.end(), values.row(i), values.row(i) + values.cols);
   }
 }
 
@@ -116,14 +125,21 @@ void capture(const Model& model, const CapturePlan& plan, const Examples& exampl
   const size_t texts = plan.taps.size(), input = texts + 1, source = texts + 2;
   int64_t done = 0;
   const Arena arena;
+  std::vector<Gathered> values(plan.taps.size());
+  FunctionProbe probe;
+  for (size_t i = 0; i < plan.taps.size(); ++i)
+    probe.on(plan.taps[i].name, [&values, i](const Tap& tap) { gather(tap, values[i]); });
+  // The output layer is the dearest product of a small model: it is left out where nobody looks at it.
+  const bool output =
+      std::any_of(plan.taps.begin(), plan.taps.end(), [](const TapInfo& t) { return t.name == "logits"; });
   examples([&](const Example& example) {
     const Lengths lengths(example);
-    std::vector<Gathered> values(plan.taps.size());
-    FunctionProbe probe;
-    for (size_t i = 0; i < plan.taps.size(); ++i)
-      probe.on(plan.taps[i].name, [&values, i](const Tap& tap) { gather(tap, values[i]); });
+    for (Gathered& one : values) one.clear();
     Run run({.arena = arena, .probe = &probe});
-    model.logits(run, example.batch);
+    if (output)
+      model.logits(run, example.batch);
+    else
+      model.forward(run, example.batch);
     for (size_t i = 0; i < plan.taps.size(); ++i)
       write(values[i], plan.positions, plan.taps[i].row_count(lengths.source, lengths.input), file, i);
     const int32_t counts[] = {static_cast<int32_t>(lengths.source), static_cast<int32_t>(lengths.input)};

@@ -26,15 +26,57 @@ std::vector<WeightedToken> strongest(const std::vector<double>& values, int64_t 
   return tokens;
 }
 
-}  // namespace
-
-NeuronReader::NeuronReader(Model& model, const std::string& side, int64_t block) : model_(model), block_(block) {
+int64_t checked_block(const Model& model, const std::string& side, int64_t block) {
   const Config& config = model.config();
   check(config.family != Family::rnn_seq2seq && config.feed_forward,
         "[look] this model has no feed-forward networks, so it has no neurons to read");
   const int64_t layers = stack_config(config, side).layers;
   check(block >= 0 && block < layers, "[look] there is no block {}: the stack has {}, 0 … {}", block, layers,
         layers - 1);
+  return block;
+}
+
+}  // namespace
+
+DirectionReader::DirectionReader(Model& model, const std::string& side, int64_t block) {
+  const Config& config = model.config();
+  const WeightTable weights(model);
+  const bool encoder = config.family == Family::seq2seq && side == "encoder";
+  if (config.family != Family::rnn_seq2seq) {
+    const StackNames& stack = stack_names(config, side);
+    const BlockNames names = stack.of(block);
+    const bool after = config.norm_place == NormPlace::after;
+    // The norm that closes the block: attention's where there is no feed-forward network.
+    const std::string last = config.feed_forward                            ? names.norm_ffn
+                             : config.family == Family::seq2seq && !encoder ? names.norm_cross
+                                                                            : names.norm_self;
+    has_norm_ = after || config.final_norm;
+    if (has_norm_)
+      norm_ = weights.norm(after ? last : stack.final_norm, config.norm, static_cast<double>(config.norm_eps));
+  }
+  const bool no_output = encoder || !config.labels.empty();
+  const Weight& table = no_output ? embedding_table(weights, config, side) : model.output().weight();
+  unembedding_ = numbers_of(table);
+  vocab_ = table.shape[0];
+  width_ = table.shape[1];
+}
+
+SaidTokens DirectionReader::read(const std::vector<double>& direction, int64_t tokens) const {
+  check(static_cast<int64_t>(direction.size()) == width_, "[look] a direction of {} numbers in a stream of {}",
+        direction.size(), width_);
+  const double middle = has_norm_ && norm_.kind == NormKind::layer
+                            ? std::accumulate(direction.begin(), direction.end(), 0.0) / static_cast<double>(width_)
+                            : 0;
+  std::vector<double> seen(width_), says(vocab_);
+  for (int64_t j = 0; j < width_; ++j) seen[j] = (direction[j] - middle) * (has_norm_ ? norm_.gain[j] : 1);
+  for (int64_t v = 0; v < vocab_; ++v)
+    for (int64_t j = 0; j < width_; ++j) says[v] += seen[j] * static_cast<double>(unembedding_[v * width_ + j]);
+  return {strongest(says, tokens, true), strongest(says, tokens, false)};
+}
+
+NeuronReader::NeuronReader(Model& model, const std::string& side, int64_t block)
+    : model_(model), block_(block), direction_(model, side, checked_block(model, side, block)) {
+  const Config& config = model.config();
   const WeightTable weights(model);
   const StackNames& stack = stack_names(config, side);
   const BlockNames names = stack.of(block);
@@ -47,12 +89,8 @@ NeuronReader::NeuronReader(Model& model, const std::string& side, int64_t block)
   down_ = weights.projection(names.ffn.down, config.layout);
   // Pre-norm: its own norm comes before it. Post-norm: it reads what the sub-layer's norm before it left.
   read_norm_ = weights.norm(!after ? names.norm_ffn : cross ? names.norm_cross : names.norm_self, config.norm, eps);
-  has_write_norm_ = after || config.final_norm;
-  if (has_write_norm_) write_norm_ = weights.norm(after ? names.norm_ffn : stack.final_norm, config.norm, eps);
   const Weight& embedding = embedding_table(weights, config, side);
   embedding_ = numbers_of(embedding);
-  const bool no_output = encoder || !config.labels.empty();
-  unembedding_ = no_output ? embedding_ : numbers_of(model.output().weight());
   vocab_ = embedding.shape[0];
   width_ = embedding.shape[1];
 }
@@ -72,22 +110,27 @@ NeuronReading NeuronReader::read(int64_t neuron, int64_t tokens) const {
       .block = block_, .neuron = neuron, .question_length = length(question), .answer_length = length(answer)};
   NormWeights norm = read_norm_;
   std::fill(norm.bias.begin(), norm.bias.end(), 0.0);  // the same for all tokens
-  const std::vector<double> direction = has_write_norm_ ? write_norm_.gain : std::vector<double>(width_, 1.0);
-  const double middle = has_write_norm_ && write_norm_.kind == NormKind::layer
-                            ? std::accumulate(answer.begin(), answer.end(), 0.0) / static_cast<double>(width_)
-                            : 0;
-  std::vector<double> asks(vocab_), says(vocab_);
+  std::vector<double> asks(vocab_);
   for (int64_t v = 0; v < vocab_; ++v) {
     const std::vector<double> x(embedding_.begin() + v * width_, embedding_.begin() + (v + 1) * width_);
     const std::vector<double> seen = norm.apply(x, norm.scale_of(x, 1e-12));
     asks[v] = dot(question.data(), seen.data(), width_);
-    for (int64_t j = 0; j < width_; ++j)
-      says[v] += (answer[j] - middle) * direction[j] * static_cast<double>(unembedding_[v * width_ + j]);
   }
   reading.asked = strongest(asks, tokens, true);
-  reading.promoted = strongest(says, tokens, true);
-  reading.demoted = strongest(says, tokens, false);
+  SaidTokens said = direction_.read(answer, tokens);
+  reading.promoted = std::move(said.promoted);
+  reading.demoted = std::move(said.demoted);
   return reading;
+}
+
+std::vector<double> NeuronReader::written(std::span<const real> activations) const {
+  check(static_cast<int64_t>(activations.size()) == count(), "[look] {} activations of {} neurons", activations.size(),
+        count());
+  std::vector<double> sum(down_.outputs);
+  for (int64_t o = 0; o < down_.outputs; ++o)
+    for (int64_t i = 0; i < count(); ++i)
+      sum[o] += static_cast<double>(down_.row(o)[i]) * static_cast<double>(activations[i]);
+  return sum;
 }
 
 std::vector<FiredNeuron> NeuronReader::fired(const Example& example, int64_t position, int64_t wanted) const {

@@ -4,6 +4,8 @@
 // Both are read as tokens: the question by the embeddings that answer it most, the answer by what it adds to each
 // token's logit.
 
+#include <span>
+
 #include "inspect/weights.h"
 
 namespace limpid {
@@ -20,6 +22,26 @@ struct NeuronReading {
   double question_length = 0, answer_length = 0;  // of the two vectors
 };
 
+// What a direction in the residual stream, written by a block, does to the logits: the tokens that it promotes and
+// demotes. It passes the last norm's gain (post-norm: its block's), not its scale. In the encoder of a two-sided model,
+// which has no output layer, directions are read by the embeddings of the source.
+struct SaidTokens {
+  std::vector<WeightedToken> promoted, demoted;  // strongest first
+};
+class DirectionReader {
+ public:
+  DirectionReader(Model& model, const std::string& side, int64_t block);
+
+  int64_t width() const { return width_; }
+  SaidTokens read(const std::vector<double>& direction, int64_t tokens) const;
+
+ private:
+  NormWeights norm_;
+  bool has_norm_ = false;
+  std::vector<real> unembedding_;
+  int64_t vocab_ = 0, width_ = 0;
+};
+
 // What a neuron did at a position: how much it fired and how long the vector was that it wrote.
 struct FiredNeuron {
   int64_t neuron = 0;
@@ -27,15 +49,16 @@ struct FiredNeuron {
   double written = 0;  // |activation|·|column|
 };
 
-// One block's feed-forward network with the tables it is read by. Gated networks: the question is the gate's row. The
-// answer passes the last norm's gain (post-norm: its block's), not its scale. In the encoder of a two-sided model,
-// which has no output layer, answers are read by the embeddings of the source.
+// One block's feed-forward network with the tables it is read by. Gated networks: the question is the gate's row.
 class NeuronReader {
  public:
   NeuronReader(Model& model, const std::string& side, int64_t block);
 
   int64_t count() const { return down_.inputs; }
+  const std::string& tap() const { return tap_; }  // where the activations are: "blocks.3.ffn.post"
   NeuronReading read(int64_t neuron, int64_t tokens) const;
+  // What a combination of neurons, one number each, writes into the residual stream.
+  std::vector<double> written(std::span<const real> activations) const;
   // The neurons that wrote most at a position of the stack's text.
   std::vector<FiredNeuron> fired(const Example& example, int64_t position, int64_t count) const;
 
@@ -46,9 +69,9 @@ class NeuronReader {
   int64_t block_;
   std::string tap_;
   Projection question_, down_;
-  NormWeights read_norm_, write_norm_;
-  bool has_write_norm_ = false;
-  std::vector<real> embedding_, unembedding_;
+  NormWeights read_norm_;
+  DirectionReader direction_;
+  std::vector<real> embedding_;
   int64_t vocab_ = 0, width_ = 0;
 };
 

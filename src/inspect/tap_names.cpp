@@ -132,6 +132,16 @@ std::string our_tap_name(std::string_view name, const Config& config) {
   fail("[look] {} is a name of TransformerLens that has no tap here: docs/taps.md lists those that have", name);
 }
 
+std::string hook_name(const std::string& tap, const Config& config) {
+  std::string plain = tap;  // stacks of two call theirs self_attn, TransformerLens attn
+  if (const size_t self = plain.find("self_attn."); self != std::string::npos) plain.erase(self, 5);
+  for (const HookName& hook : hooks_of(config, !tap.starts_with("encoder"))) {
+    const auto theirs = with_end(plain, hook.ours, hook.theirs);
+    if (theirs && our_tap_name(*theirs, config) == tap) return *theirs;
+  }
+  return tap;
+}
+
 std::vector<TapInfo> find_taps(const std::vector<TapInfo>& taps, std::string_view pattern, const Config& config) {
   const std::string ours = our_tap_name(pattern, config);
   std::vector<TapInfo> found;

@@ -38,6 +38,9 @@ std::vector<TapInfo> list_taps(const Model& model);
 // "decoder.*.cross_attn.hook_q") are translated; a hook that Limpid does not have is an Error.
 std::string our_tap_name(std::string_view name, const Config& config);
 
+// The other way: TransformerLens' name of one of our taps; our own where it has none.
+std::string hook_name(const std::string& tap, const Config& config);
+
 // The taps that a pattern means; an Error that names the nearest where there is none.
 std::vector<TapInfo> find_taps(const std::vector<TapInfo>& taps, std::string_view pattern, const Config& config);
 

@@ -1,10 +1,7 @@
 #include "inspect/word_attention.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "base/error.h"
 #include "inspect/display_text.h"
 
 namespace limpid {
@@ -33,75 +30,37 @@ std::vector<std::string> split_words(const std::string& text) {
   return words;
 }
 
-std::vector<int32_t> encode(const Tokenizer& tokenizer, const std::string& text) {
+}  // namespace
+
+std::vector<int32_t> ids_with_end(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<int32_t> ids = tokenizer.encode(text);
   ids.push_back(tokenizer.special().end);
   return ids;
 }
 
-// Sums a pattern over tokens into one over words.
-void gather(ConstMatrix pattern, const std::vector<int>& rows, const std::vector<int>& cols, WordAttention& into) {
-  into.pattern.assign(into.target.size(), std::vector<double>(into.source.size()));
-  for (int64_t i = 0; i < pattern.rows; ++i)
-    for (int64_t j = 0; j < pattern.cols; ++j)
-      if (rows[i] >= 0 && cols[j] >= 0 && rows[i] < static_cast<int>(into.target.size()) &&
-          cols[j] < static_cast<int>(into.source.size()))
-        into.pattern[rows[i]][cols[j]] += static_cast<double>(pattern.row(i)[j]);
-  for (size_t word = 0; word < into.target.size(); ++word) {
-    const auto tokens = std::count(rows.begin(), rows.end(), static_cast<int>(word));
-    for (double& weight : into.pattern[word]) weight /= static_cast<double>(std::max<int64_t>(tokens, 1));
+WordAttention attention_of_words(const Tokenizers& tokenizers, const std::string& source, const std::string& target,
+                                 const Alignment& alignment) {
+  const std::vector<int> cols = words_of(*tokenizers.source, ids_with_end(*tokenizers.source, source));
+  const std::vector<int> rows = words_of(*tokenizers.target, ids_with_end(*tokenizers.target, target));
+  WordAttention result{split_words(source), split_words(target), {}};
+  const auto sources = static_cast<int>(result.source.size()), targets = static_cast<int>(result.target.size());
+  result.pattern.assign(result.target.size(), std::vector<double>(result.source.size()));
+  for (size_t i = 0; i < alignment.size(); ++i)
+    for (size_t j = 0; j < alignment[i].size(); ++j)
+      if (rows[i] >= 0 && cols[j] >= 0 && rows[i] < targets && cols[j] < sources)
+        result.pattern[rows[i]][cols[j]] += alignment[i][j];
+  for (int word = 0; word < targets; ++word) {
+    const auto tokens = std::count(rows.begin(), rows.end(), word);
+    for (double& weight : result.pattern[word]) weight /= static_cast<double>(std::max<int64_t>(tokens, 1));
   }
-}
-
-// One pass gives all heads.
-template <class Use>
-void each_head(const Seq2Seq& model, const Tokenizers& tokenizers, const std::string& source, const std::string& target,
-               const Use& use) {
-  const auto from = encode(*tokenizers.source, source), to = encode(*tokenizers.target, target);
-  const auto cols = words_of(*tokenizers.source, from), rows = words_of(*tokenizers.target, to);
-  WordAttention attention{split_words(source), split_words(target), {}};
-  FunctionProbe probe;
-  for (int64_t layer = 0; layer < model.config().decoder.layers; ++layer)
-    probe.on(fmt::format("decoder.{}.cross_attn.pattern", layer), [&, layer](const Tap& tap) {
-      for (int64_t head = 0; head < model.config().decoder.heads; ++head) {
-        gather(tap.pairs(0, head), rows, cols, attention);
-        use(Head{layer, head}, attention);
-      }
-    });
-  Run run({.probe = &probe});
-  model.forward(run, Batch::pairs({from}, {to}, static_cast<int32_t>(*model.config().decoder_start_token)));
-}
-
-}  // namespace
-
-WordAttention word_attention(const Seq2Seq& model, const Tokenizers& tokenizers, const std::string& source,
-                             const std::string& target, Head head) {
-  WordAttention result;
-  each_head(model, tokenizers, source, target, [&](Head at, const WordAttention& attention) {
-    if (at.layer == head.layer && at.head == head.head) result = attention;
-  });
   return result;
 }
 
-AligningHead find_aligning_head(const Seq2Seq& model, const Tokenizers& tokenizers,
-                                const std::vector<AlignedPair>& pairs) {
-  const int64_t heads = model.config().decoder.heads;
-  std::vector<int64_t> right(model.config().decoder.layers * heads);
-  int64_t words = 0;
-  for (const AlignedPair& pair : pairs) {
-    each_head(model, tokenizers, pair.source, pair.target, [&](Head at, const WordAttention& attention) {
-      for (size_t word = 0; word < attention.pattern.size(); ++word) {
-        const auto& row = attention.pattern[word];
-        const auto strongest = static_cast<int>(std::max_element(row.begin(), row.end()) - row.begin());
-        right[at.layer * heads + at.head] +=
-            std::count(pair.alignment.begin(), pair.alignment.end(), std::pair(strongest, static_cast<int>(word)));
-      }
-    });
-    words += static_cast<int64_t>(split_words(pair.target).size());
-  }
-  check(words > 0, "[attention] no sentences to look at");
-  const auto best = static_cast<int64_t>(std::max_element(right.begin(), right.end()) - right.begin());
-  return {{best / heads, best % heads}, static_cast<double>(right[best]) / static_cast<double>(words)};
+WordAttention word_attention(const Model& model, const Tokenizers& tokenizers, const std::string& source,
+                             const std::string& target, const AlignmentOptions& which) {
+  const std::vector<int32_t> from = ids_with_end(*tokenizers.source, source),
+                             to = ids_with_end(*tokenizers.target, target);
+  return attention_of_words(tokenizers, source, target, align(model, {&from, 1}, {&to, 1}, which).at(0));
 }
 
 std::string draw(const WordAttention& attention) {

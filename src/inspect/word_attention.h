@@ -1,27 +1,39 @@
 #pragma once
-// Where a translator looks, word by word: the cross-attention of one head while it writes a given translation.
+// Where a translator looks, word by word: its attention over the source while it writes a given translation.
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "models/seq2seq.h"
+#include "inference/alignment.h"
 #include "text/tokenizer.h"
 
 namespace limpid {
 
 struct WordAttention {
   std::vector<std::string> source, target;  // words
-  std::vector<std::vector<double>>
-      pattern;  // (target, source): attention of a word's tokens, summed over the words' tokens
+  // (target, source): summed over a source word's tokens, mean over a target word's.
+  std::vector<std::vector<double>> pattern;
 };
 
 struct Head {
   int64_t layer = 0, head = 0;
 };
 
-WordAttention word_attention(const Seq2Seq& model, const Tokenizers& tokenizers, const std::string& source,
-                             const std::string& target, Head head);
+// Attention of tokens (both with their end tokens) as attention of words.
+WordAttention attention_of_words(const Tokenizers& tokenizers, const std::string& source, const std::string& target,
+                                 const Alignment& alignment);
+
+// What the model is given for a text: its tokens and the end token.
+std::vector<int32_t> ids_with_end(const Tokenizer& tokenizer, const std::string& text);
+
+// Of one head, of a layer's mean, or of the mean of all heads.
+WordAttention word_attention(const Model& model, const Tokenizers& tokenizers, const std::string& source,
+                             const std::string& target, const AlignmentOptions& which);
+inline WordAttention word_attention(const Model& model, const Tokenizers& tokenizers, const std::string& source,
+                                    const std::string& target, Head head) {
+  return word_attention(model, tokenizers, source, target, AlignmentOptions{.layer = head.layer, .head = head.head});
+}
 
 // A sentence pair with its true alignment: (source word, target word).
 struct AlignedPair {
@@ -29,13 +41,12 @@ struct AlignedPair {
   std::vector<std::pair<int, int>> alignment;
 };
 
-// The head whose strongest source word is most often one that the target word is truly aligned to, and how often (0 …
-// 1).
+// The head with the least error, and how often its strongest source word is a true one (0 … 1).
 struct AligningHead {
   Head head;
   double agreement = 0;
 };
-AligningHead find_aligning_head(const Seq2Seq& model, const Tokenizers& tokenizers,
+AligningHead find_aligning_head(const Model& model, const Tokenizers& tokenizers,
                                 const std::vector<AlignedPair>& pairs);
 
 // The pattern as a picture for a terminal: one row a target word, one column a source word.

@@ -1,0 +1,28 @@
+#include "inspect/neuron_texts.h"
+
+#include "base/error.h"
+
+namespace limpid {
+
+Firing firing_of(const Session& session, const NeuronReader& reader, int64_t neuron, int64_t texts,
+                 const std::function<std::optional<Example>()>& next) {
+  check(neuron >= 0 && neuron < reader.count(), "[look] there is no neuron {}: the block has {}, 0 … {}", neuron,
+        reader.count(), reader.count() - 1);
+  Firing firing(texts);
+  const bool source = session.two_sided() && reader.tap().starts_with("encoder");
+  const Example* current = nullptr;
+  FunctionProbe probe;
+  probe.on(reader.tap(), [&](const Tap& tap) {
+    const ConstMatrix values = tap.value.values();
+    firing.add(source ? current->source : current->input, values.data + neuron, values.stride);
+  });
+  const Arena arena;
+  while (const auto example = next()) {
+    current = &*example;
+    Run run({.arena = arena, .probe = &probe});
+    session.model().forward(run, example->batch);
+  }
+  return firing;
+}
+
+}  // namespace limpid

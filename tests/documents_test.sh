@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Runs every ./limpid command of the README and of the guides, as printed, and expects each to succeed. (./test is what runs
+# this.) Only what trains for minutes is cut short; commands on ../shared are left out where that folder is missing.
+# Usage: documents_test.sh SOURCE_FOLDER BUILD_FOLDER
+set -uo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/repository"
+cp -r "$1/tests" "$1/recipes" "$1/bench" "$work/repository" # commands name files of the repository; what they write stays here
+ln -s "$2/limpid" "$work/repository/limpid"
+[[ -d $1/../shared ]] && ln -s "$(cd "$1/../shared" && pwd)" "$work/shared"
+cd "$work/repository" || exit 1
+
+# A command and what cuts it short.
+shorter() {
+  case $1 in
+    './limpid demo'*) echo "$1 --minutes 0.1" ;;
+    './limpid train facts '*) echo "$1 stop.steps=40" ;;
+    *) echo "$1" ;;
+  esac
+}
+
+failures=0
+for document in README.md docs/running.md docs/looking-inside.md; do
+  mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' "$1/$document" | sed -n 's/  *#.*$//; /\.\/limpid /p')
+  ((${#commands[@]} >= 4)) || { echo "only ${#commands[@]} commands found in $document"; exit 1; }
+  for command in "${commands[@]}"; do
+    if [[ $command == *../shared/* && ! -d ../shared ]]; then
+      echo "left out, no ../shared: $command"
+    elif bash -o pipefail -c "$(shorter "$command")" >output 2>&1 </dev/null; then
+      echo "ok: $command"
+    else
+      echo "FAILED: $command" && cat output
+      failures=$((failures + 1))
+    fi
+  done
+done
+exit $((failures > 0))
