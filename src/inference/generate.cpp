@@ -6,7 +6,6 @@
 
 #include "inference/beam_search.h"
 #include "inference/engine.h"
-#include "inference/sampling.h"
 
 namespace limpid {
 namespace {
@@ -74,13 +73,13 @@ class Search : public Writing {
   // While the prefix is written the text has one hypothesis and no choice.
   void look(int64_t row, std::span<real> scores) override {
     if (forced_ < prefix_.size()) {
-      found_.watched[row] = static_cast<real>(static_cast<double>(scores[prefix_[forced_]]) - log_sum_of_exp(scores));
+      found_.watched[row] = scores[prefix_[forced_]] - log_sum(scores);
       return;
     }
     TopOptions top = top_;
     std::optional<real> end;
     if (rewrites_) {
-      top.log_sum = static_cast<real>(log_sum_of_exp(scores));
+      top.log_sum = log_sum(scores);
       end = scores[top.watched] - *top.log_sum;
       rewrite(row, scores, *top.log_sum);
     }

@@ -110,6 +110,11 @@ void top_of_row(const real* logits, int64_t vocab, const TopOptions& options, Ro
 
 }  // namespace
 
+real log_sum(std::span<const real> scores) {
+  TokenScore best;
+  return HWY_DYNAMIC_DISPATCH(best_and_log_sum)(scores.data(), static_cast<int64_t>(scores.size()), 1, &best);
+}
+
 TopTokens top_tokens(ConstMatrix logits, const TopOptions& options) {
   check(options.count >= 1, "[top tokens] asked for {} tokens: ask for one at least", options.count);
   check(options.watched >= 0 && options.watched < logits.cols, "[top tokens] no token {} among {}", options.watched,

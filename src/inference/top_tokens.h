@@ -35,4 +35,7 @@ struct TopOptions {
 // Rows are independent of each other. A row that holds a NaN is an Error.
 TopTokens top_tokens(ConstMatrix logits, const TopOptions& options);
 
+// log Σ eˣ of a row, with the bits that top_tokens takes.
+real log_sum(std::span<const real> scores);
+
 }  // namespace limpid
