@@ -17,6 +17,7 @@ int run_bench(int argc, char** argv) {
   DecodeBench decode;
   PrefillBench prefill;
   CaptureBench capture;
+  TranslateBench translate;
   bool no_dropout = false, json = true;
   auto add = [&](const char* name, const char* summary, int& rounds) {
     CLI::App* bench = line.add_subcommand(name, summary);
@@ -48,6 +49,14 @@ int run_bench(int argc, char** argv) {
   capture_line->add_option("--tokens", capture.tokens, "of a text")->check(at_least_one)->capture_default_str();
   capture_line->add_option("--folder", capture.folder, "where the captured numbers go, for the moment")
       ->capture_default_str();
+  auto* translate_line = add("translate", "translating sentences of one length", translate.rounds);
+  translate_line->add_option("MODEL", translate.model, "a folder or file; limpid random makes one")->required();
+  translate_line->add_option("--sentences", translate.sentences, "in all")->check(at_least_one)->capture_default_str();
+  translate_line->add_option("--batch", translate.batch, "at once")->check(at_least_one)->capture_default_str();
+  translate_line->add_option("--beam", translate.beam, "1: greedy")->check(CLI::Range(1, 1000))->capture_default_str();
+  translate_line->add_option("--tokens", translate.tokens, "of every source, and written for each")
+      ->check(at_least_one)
+      ->capture_default_str();
   line.fallthrough();
   if (const auto code = line.read(argc, argv)) return *code;
   train_step.dropout = !no_dropout;
@@ -56,6 +65,7 @@ int run_bench(int argc, char** argv) {
   if (*decode_line) result = bench_decode(decode);
   if (*prefill_line) result = bench_prefill(prefill);
   if (*capture_line) result = bench_capture(capture);
+  if (*translate_line) result = bench_translate(translate);
   fmt::print("{}\n", result.dump());
   return 0;
 }

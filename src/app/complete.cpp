@@ -13,35 +13,65 @@
 namespace limpid {
 namespace {
 
-// One text is shown while it is written, several when they are done.
-void write_all(const CompleteOptions& options, const LoadedModel& loaded) {
-  const std::vector<std::string> prompts = read_prompts(options, options.lines);
-  std::vector<CompletionRequest> requests;
-  for (const std::string& prompt : prompts)
-    for (int64_t sample = 0; sample < options.samples; ++sample)
-      requests.push_back(
-          {.ids = input_ids(loaded, prompt), .options = options.completion, .sample = static_cast<uint64_t>(sample)});
-  const bool stream = requests.size() == 1 && !options.json;
-  if (stream) {
-    if (options.echo) fmt::print("{}", prompts[0]);
-    requests[0].listener = [](const CompletionPart& part) {
-      show(part.text);
-      return true;
-    };
+// Texts in their order: one alone is shown while it is written, several when they and those before them are done.
+class Writer {
+ public:
+  Writer(const CompleteOptions& options, const LoadedModel& loaded)
+      : options_(options), loaded_(loaded), engine_(*loaded.model, engine_options(options)) {}
+
+  void run() {
+    const std::vector<std::string> prompts = read_prompts(options_, options_.lines);
+    const size_t count = prompts.size() * static_cast<size_t>(options_.samples);
+    stream_ = count == 1 && !options_.json;
+    results_.resize(count);
+    const auto deadline = deadline_of(options_);
+    for (const std::string& prompt : prompts)
+      for (int64_t sample = 0; sample < options_.samples; ++sample)
+        add(prompt, static_cast<uint64_t>(sample), deadline);
+    if (stream_ && options_.echo) show(prompts[0]);
+    do {
+      for (; next_ < count && results_[next_]; ++next_) write(prompts[next_ / static_cast<size_t>(options_.samples)]);
+    } while (engine_.step() || next_ < count);
+    show("");
   }
-  const auto results = complete(*loaded.model, *loaded.tokenizers.target, requests, options.texts_at_once);
-  for (size_t i = 0; i < results.size(); ++i) {
-    const std::string& prompt = prompts[i / static_cast<size_t>(options.samples)];
-    if (options.json) {
-      fmt::print("{}\n", one_line(to_json(options, *loaded.tokenizers.target, prompt, requests[i], results[i])));
-      continue;
+
+ private:
+  void add(const std::string& prompt, uint64_t sample, std::optional<Engine::Clock::time_point> deadline) {
+    CompletionRequest request{.ids = input_ids(loaded_, prompt), .options = options_.completion, .sample = sample};
+    request.options.max_tokens = most_tokens(options_, loaded_, std::ssize(request.ids));
+    prompt_tokens_.push_back(request.ids.size());
+    if (stream_)
+      request.listener = [](const CompletionPart& part) {
+        show(part.text);
+        return true;
+      };
+    const size_t place = added_++;
+    engine_.add(make_completion(loaded_.config(), *loaded_.tokenizers.target, std::move(request),
+                                [this, place](Completion completion) { results_[place] = std::move(completion); }),
+                deadline);
+  }
+
+  void write(const std::string& prompt) {
+    const Completion& result = *results_[next_];
+    const Tokenizer& tokenizer = *loaded_.tokenizers.target;
+    if (options_.json) {
+      const auto sample = static_cast<uint64_t>(next_ % static_cast<size_t>(options_.samples));
+      fmt::print("{}\n", one_line(to_json(options_, tokenizer, {prompt, sample, prompt_tokens_[next_]}, result)));
+      return show("");
     }
-    if (!stream) fmt::print("==> {} <==\n{}{}", i + 1, options.echo ? prompt : "", results[i].text);
-    fmt::print("\n");
-    tell(options, *loaded.tokenizers.target, results[i], requests.size() > 1 ? fmt::format("text {}: ", i + 1) : "");
+    if (!stream_) fmt::print("==> {} <==\n{}{}", next_ + 1, options_.echo ? prompt : "", result.text);
+    show("\n");
+    tell(options_, tokenizer, result, results_.size() > 1 ? fmt::format("text {}: ", next_ + 1) : "");
   }
-  show("");
-}
+
+  const CompleteOptions& options_;
+  const LoadedModel& loaded_;
+  Engine engine_;
+  bool stream_ = false;
+  std::vector<size_t> prompt_tokens_;
+  std::vector<std::optional<Completion>> results_;
+  size_t added_ = 0, next_ = 0;  // next_: the first that is not written
+};
 
 void add_options(CommandLine& line, CompleteOptions& options) {
   CompletionOptions& completion = options.completion;
@@ -54,6 +84,7 @@ void add_options(CommandLine& line, CompleteOptions& options) {
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
   add_sampling_flags(line, completion.sampling);
+  add_repetition_flag(line, completion.rules);
   line.add_option("--seed", completion.seed, "same seed, same text (default: another one every time, which is told)");
   line.add_option("--samples", options.samples, "texts for each prompt")
       ->check(CLI::Range(1, 10000))
@@ -70,9 +101,12 @@ void add_options(CommandLine& line, CompleteOptions& options) {
                   "show every token's log-probability, and so many of the likeliest tokens in its place; of masks, how "
                   "many to show")
       ->check(CLI::Range(0, 1000));
-  line.add_option("--texts-at-once", options.texts_at_once, "prompts worked on side by side: bounds memory")
+  line.add_option("--texts-at-once", options.texts_at_once, "texts worked on side by side at most")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
+  add_memory_flag(line, options.memory);
+  line.add_option("--time-limit", options.seconds, "end what is not done after so many seconds (0: never)")
+      ->check(CLI::Range(0.0, 1e9));
   line.add_flag("--json", options.json, "for machines: one object a text");
 }
 
@@ -100,6 +134,8 @@ int run_complete(int argc, char** argv) {
     fill_masks_of(options, loaded);
     return 0;
   }
+  take_sampling_defaults(line, loaded.generation, options.completion.sampling, options.completion.rules);
+  options.max_tokens_open = line.count("--max-tokens") == 0;
   if (line.count("--seed") == 0 && options.completion.sampling.temperature > 0) {
     options.completion.seed = std::random_device{}();
     if (!options.json) fmt::print(stderr, "limpid complete: --seed {}\n", options.completion.seed);
@@ -107,7 +143,7 @@ int run_complete(int argc, char** argv) {
   if (options.interactive)
     converse(options, loaded);
   else
-    write_all(options, loaded);
+    Writer(options, loaded).run();
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -34,6 +35,24 @@ std::vector<std::string> read_prompts(const CompleteOptions& options, bool lines
   return prompts;
 }
 
+EngineOptions engine_options(const CompleteOptions& options) {
+  return {.texts_at_once = options.texts_at_once, .memory = options.memory};
+}
+
+std::optional<Engine::Clock::time_point> deadline_of(const CompleteOptions& options) {
+  if (options.seconds <= 0) return std::nullopt;
+  const std::chrono::duration<double> time(options.seconds);
+  return Engine::Clock::now() + std::chrono::duration_cast<Engine::Clock::duration>(time);
+}
+
+int64_t most_tokens(const CompleteOptions& options, const LoadedModel& loaded, int64_t prompt_tokens) {
+  const GenerationConfig& wishes = loaded.generation;
+  if (!options.max_tokens_open) return options.completion.max_tokens;
+  if (wishes.max_tokens) return std::max<int64_t>(1, *wishes.max_tokens);
+  if (wishes.max_length) return std::max<int64_t>(1, *wishes.max_length - prompt_tokens);
+  return options.completion.max_tokens;
+}
+
 void show(std::string_view text) {
   fmt::print("{}", text);
   check(std::fflush(stdout) == 0, "[complete] the output cannot be written: is the disk full?");
@@ -55,6 +74,8 @@ void tell(const CompleteOptions& options, const Tokenizer& tokenizer, const Comp
                which, completion.forgotten);
   if (completion.ending == Ending::context_full)
     fmt::print(stderr, "limpid complete: {}ended because the model's context is full\n", which);
+  if (completion.ending == Ending::deadline)
+    fmt::print(stderr, "limpid complete: {}ended after {} s (--time-limit)\n", which, options.seconds);
   if (options.log_probabilities < 0) return;
   for (const WrittenToken& token : completion.tokens)
     fmt::print("{:9.4f}  {}{}{}\n", token.log_probability, quoted(tokenizer, token.id), token.top.empty() ? "" : "\t",
@@ -70,21 +91,21 @@ Json top_json(const Tokenizer& tokenizer, const std::vector<TokenScore>& top) {
   return result;
 }
 
-Json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const std::string& prompt,
-             const CompletionRequest& request, const Completion& completion) {
+Json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const PromptFacts& prompt,
+             const Completion& completion) {
   Json tokens = Json::array();
   for (const WrittenToken& token : completion.tokens) {
     tokens.push_back(
         {{"id", token.id}, {"token", tokenizer.piece(token.id)}, {"log_probability", token.log_probability}});
     if (options.log_probabilities > 0) tokens.back()["top"] = top_json(tokenizer, token.top);
   }
-  Json result = {{"prompt", prompt},
-                 {"text", (options.echo ? prompt : "") + completion.text},
+  Json result = {{"prompt", prompt.text},
+                 {"text", (options.echo ? prompt.text : "") + completion.text},
                  {"ending", name_of(completion.ending)}};
   if (completion.ending == Ending::stop_string) result["stop_string"] = completion.stop_string;
-  result.update({{"seed", request.options.seed},
-                 {"sample", request.sample},
-                 {"prompt_tokens", request.ids.size()},
+  result.update({{"seed", options.completion.seed},
+                 {"sample", prompt.sample},
+                 {"prompt_tokens", prompt.tokens},
                  {"forgotten_tokens", completion.forgotten},
                  {"log_probability", completion.log_probability},
                  {"tokens", tokens}});

@@ -19,11 +19,19 @@ struct CompleteOptions {
   bool lines = false, interactive = false, echo = false, json = false, stop_at_context = false;
   int64_t log_probabilities = -1;  // likeliest tokens shown; -1: no log-probabilities
   int64_t samples = 1, texts_at_once = 16;
+  int64_t memory = 0;            // bytes; 0: no bound
+  double seconds = 0;            // that writing may take; 0: any
+  bool max_tokens_open = false;  // the user left it open: as the model's files wish
   CompletionOptions completion;
 };
 
 // The prompts of the command line; else of the input: a prompt a line, or all of it as one, without its last line end.
 std::vector<std::string> read_prompts(const CompleteOptions& options, bool lines);
+
+EngineOptions engine_options(const CompleteOptions& options);
+std::optional<Engine::Clock::time_point> deadline_of(const CompleteOptions& options);  // counted from now
+// To write for a prompt of so many: what the user says, else what the model's files say, else the usual.
+int64_t most_tokens(const CompleteOptions& options, const LoadedModel& loaded, int64_t prompt_tokens);
 
 // On the standard output, at once.
 void show(std::string_view text);
@@ -36,8 +44,14 @@ void tell(const CompleteOptions& options, const Tokenizer& tokenizer, const Comp
 std::string shares(const Tokenizer& tokenizer, const std::vector<TokenScore>& tokens);
 
 nlohmann::ordered_json top_json(const Tokenizer& tokenizer, const std::vector<TokenScore>& top);
-nlohmann::ordered_json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const std::string& prompt,
-                               const CompletionRequest& request, const Completion& completion);
+// Which text it is that was gone on with.
+struct PromptFacts {
+  const std::string& text;
+  uint64_t sample;
+  size_t tokens;
+};
+nlohmann::ordered_json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const PromptFacts& prompt,
+                               const Completion& completion);
 std::string one_line(const nlohmann::ordered_json& json);  // bytes that are no text are replaced
 
 // A text that grows in turns: a line is typed, the model goes on, and so forth.

@@ -34,7 +34,8 @@ class Interruptible {
 
 class Conversation {
  public:
-  Conversation(const CompleteOptions& options, const LoadedModel& loaded) : options_(options), loaded_(loaded) {}
+  Conversation(const CompleteOptions& options, const LoadedModel& loaded)
+      : options_(options), loaded_(loaded), engine_(*loaded.model, engine_options(options)) {}
 
   void begin_anew() { ids_.clear(); }
 
@@ -53,7 +54,13 @@ class Conversation {
       return !interrupted;
     };
     const Interruptible interruptible;
-    const Completion completion = complete(*loaded_.model, *loaded_.tokenizers.target, {&request, 1}).at(0);
+    request.options.max_tokens = most_tokens(options_, loaded_, std::ssize(request.ids));
+    Completion completion;
+    engine_.add(make_completion(loaded_.config(), *loaded_.tokenizers.target, std::move(request),
+                                [&](Completion result) { completion = std::move(result); }),
+                deadline_of(options_));
+    while (engine_.step()) {
+    }
     show("\n");
     for (const WrittenToken& token : completion.tokens) ids_.push_back(token.id);
     tell(options_, *loaded_.tokenizers.target, completion, "");
@@ -74,6 +81,7 @@ class Conversation {
 
   const CompleteOptions& options_;
   const LoadedModel& loaded_;
+  Engine engine_;             // remembers the text so far: only what is new is read
   std::vector<int32_t> ids_;  // the text so far
   uint64_t turn_ = 0;
 };

@@ -75,6 +75,9 @@ int run_embed(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, Pooling>{{"mean", Pooling::mean}, {"first", Pooling::first}, {"last", Pooling::last}}))
       ->default_str("mean");
+  auto* token = line.add_option("--token", options.embedding.token,
+                                "the vector of this token instead, counted from 0 with the special ones; -1: the last")
+                    ->excludes("--pooling");
   auto* layer = line.add_option("--layer", options.layer,
                                 "take the output of this layer, counted from 0 (default: the model's last vectors)")
                     ->check(CLI::Range(0, 100000));
@@ -83,6 +86,7 @@ int run_embed(int argc, char** argv) {
   line.add_flag("--normalize", options.embedding.normalize, "vectors of length 1: their product is the cosine");
   line.add_flag("--json", options.json, "for machines: one object a line");
   if (const auto code = line.read(argc, argv)) return *code;
+  if (token->count() > 0) options.embedding.pooling = Pooling::token;
   const LoadedModel loaded = load_model(options.model);
   for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid embed: {}\n", note);
   if (options.layer >= 0) options.embedding.tap = layer_tap(loaded.config(), options.layer);

@@ -22,7 +22,7 @@ InputLines::InputLines(std::vector<std::string> files) : files_(std::move(files)
   if (files_.empty()) files_.emplace_back("-");
 }
 
-std::optional<std::string> InputLines::next_typed() {
+std::optional<std::string> InputLines::next_typed(bool wait) {
   for (;;) {
     const size_t end = buffer_.find('\n');
     if (end != std::string::npos || (ended_ && !buffer_.empty())) {
@@ -31,7 +31,7 @@ std::optional<std::string> InputLines::next_typed() {
       if (!line.empty() && line.back() == '\r') line.pop_back();
       return line;
     }
-    if (ended_) return std::nullopt;
+    if (ended_ || (!wait && !input_waits())) return std::nullopt;
     char part[1 << 16];
     const ssize_t bytes = read(STDIN_FILENO, part, sizeof part);
     if (bytes < 0 && errno == EINTR) continue;
@@ -41,10 +41,11 @@ std::optional<std::string> InputLines::next_typed() {
   }
 }
 
-std::optional<std::string> InputLines::next() {
+std::optional<std::string> InputLines::next_line(bool wait) {
   for (;;) {
     if (standard_input_) {
-      if (auto line = next_typed()) return line;
+      if (auto line = next_typed(wait)) return line;
+      if (!ended_) return std::nullopt;
       standard_input_ = false;
     } else if (reader_) {
       if (const auto line = reader_->next()) return std::string(*line);
@@ -59,14 +60,10 @@ std::optional<std::string> InputLines::next() {
   }
 }
 
-bool InputLines::ready() const {
-  return !standard_input_ || ended_ || buffer_.find('\n') != std::string::npos || input_waits();
-}
-
 std::vector<std::string> InputLines::next_lines(size_t count) {
   std::vector<std::string> lines;
-  while (lines.size() < count && (lines.empty() || ready())) {
-    auto line = next();
+  while (lines.size() < count) {
+    auto line = lines.empty() ? next() : next_ready();
     if (!line) break;
     lines.push_back(std::move(*line));
   }

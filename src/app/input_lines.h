@@ -13,14 +13,17 @@ class InputLines {
  public:
   explicit InputLines(std::vector<std::string> files);  // none: the standard input; "-" stands for it too
 
-  std::optional<std::string> next();  // waits for a line; nothing at the end
+  std::optional<std::string> next() { return next_line(true); }  // waits for a line; nothing at the end
+  // A line that can be had without waiting; nothing where none can be had now, or at the end (then ended()).
+  std::optional<std::string> next_ready() { return next_line(false); }
+  bool ended() const { return !reader_ && !standard_input_ && next_file_ == files_.size(); }
   // At least one line, and those that can be had without waiting, at most `count`: somebody who types a line is
   // answered at once, and a file is read in large parts. Nothing at the end.
   std::vector<std::string> next_lines(size_t count);
 
  private:
-  bool ready() const;
-  std::optional<std::string> next_typed();
+  std::optional<std::string> next_line(bool wait);
+  std::optional<std::string> next_typed(bool wait);
 
   std::vector<std::string> files_;
   size_t next_file_ = 0;

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "inference/decoder_state.h"
+#include "inference/generate.h"
 #include "inference/loaded_model.h"
 #include "kernels/instruction_set.h"
 
@@ -96,6 +97,25 @@ nlohmann::ordered_json bench_prefill(const PrefillBench& options) {
   nlohmann::ordered_json result = about("prefill", options.model);
   result["tokens"] = options.tokens;
   result["tokens_per_second"] = rounded(static_cast<double>(options.tokens) / seconds, 10);
+  result["rss_mb"] = std::round(peak_memory_mb());
+  return result;
+}
+
+nlohmann::ordered_json bench_translate(const TranslateBench& options) {
+  const LoadedModel loaded = load_model(options.model, {.need_tokenizers = false});
+  std::vector<std::vector<int32_t>> sources;
+  for (int64_t i = 0; i < options.sentences; ++i)
+    sources.push_back(random_ids(options.tokens, loaded.config().vocab, i));
+  const GenerateOptions generate{.beam = options.beam,
+                                 .max_tokens = options.tokens,
+                                 .texts_at_once = options.batch,
+                                 .rules = {.least_tokens = options.tokens}};
+  const double seconds = best_seconds(options.rounds, [&] { translate(*loaded.model, sources, generate); });
+  nlohmann::ordered_json result = about("translate", options.model);
+  result["sentences"] = options.sentences;
+  result["batch"] = options.batch;
+  result["beam"] = options.beam;
+  result["tokens_per_second"] = rounded(static_cast<double>(options.sentences * options.tokens) / seconds, 10);
   result["rss_mb"] = std::round(peak_memory_mb());
   return result;
 }

@@ -25,4 +25,12 @@ struct PrefillBench {
 // Reading a prompt, with the scores of the token after it.
 nlohmann::ordered_json bench_prefill(const PrefillBench& options);
 
+struct TranslateBench {
+  std::string model;
+  int64_t sentences = 256, batch = 32, beam = 1;
+  int64_t tokens = 32;  // of every source, and written for each: exactly so many
+  int rounds = 3;
+};
+nlohmann::ordered_json bench_translate(const TranslateBench& options);
+
 }  // namespace limpid

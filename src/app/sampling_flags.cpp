@@ -31,4 +31,35 @@ void add_sampling_flags(CommandLine& line, SamplingOptions& options) {
       ->check(CLI::Range(0, 1 << 30));
 }
 
+void add_repetition_flag(CommandLine& line, TokenRules& rules) {
+  line.add_option("--no-repeat-ngram", rules.no_repeat_ngram,
+                  "no sequence of so many tokens is written twice (0: any may be)")
+      ->check(CLI::Range(0, 1 << 20));
+}
+
+void add_memory_flag(CommandLine& line, int64_t& bytes) {
+  line.add_option(
+          "--memory", bytes,
+          "most memory for texts that are worked on, such as 500MB; others wait (0: no bound). The model itself "
+          "does not count")
+      ->transform(CLI::AsSizeValue(false));
+}
+
+void take_sampling_defaults(const CommandLine& line, const GenerationConfig& config, SamplingOptions& sampling,
+                            TokenRules& rules) {
+  const auto open = [&](const char* name) { return line.count(name) == 0; };
+  const auto take = [&](const char* name, const auto& wish, auto& value) {
+    if (open(name) && wish) value = *wish;
+  };
+  take("--temperature", config.temperature, sampling.temperature);
+  take("--top-k", config.top_k, sampling.top_k);
+  take("--top-p", config.top_p, sampling.top_p);
+  take("--min-p", config.min_p, sampling.min_p);
+  take("--repetition-penalty", config.repetition_penalty, sampling.repetition_penalty);
+  if (open("--temperature") && config.draws == false) sampling.temperature = 0;
+  const int64_t no_repeat_ngram = open("--no-repeat-ngram") ? config.rules.no_repeat_ngram : rules.no_repeat_ngram;
+  rules = config.rules;
+  rules.no_repeat_ngram = no_repeat_ngram;
+}
+
 }  // namespace limpid

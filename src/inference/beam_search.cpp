@@ -49,12 +49,14 @@ bool BeamSearch::can_improve() const {
 
 void BeamSearch::advance(const TopTokens& top, int64_t first) {
   if (static_cast<int64_t>(live_.front().ids.size()) >= options_.max_tokens) return finish_all(top, first);
+  const std::vector<Candidate> continuations = likeliest(top, first);
+  if (continuations.empty()) return finish_all(top, first);  // rules allow no token at all
   std::vector<Hypothesis> next;
   std::vector<int32_t> parents;
   int64_t rank = 0;
-  for (const Candidate& candidate : likeliest(top, first)) {
+  for (const Candidate& candidate : continuations) {
     const bool among_first = rank++ < options_.beam;
-    if (candidate.id == options_.end) {
+    if (std::find(options_.ends.begin(), options_.ends.end(), candidate.id) != options_.ends.end()) {
       if (among_first) finish(candidate.parent, candidate.log_probability);
       continue;
     }
@@ -78,6 +80,16 @@ void BeamSearch::force(int32_t id, double log_probability) {
 
 std::vector<Hypothesis> BeamSearch::best(int64_t count) const {
   return {finished_.begin(), finished_.begin() + std::min<int64_t>(count, static_cast<int64_t>(finished_.size()))};
+}
+
+std::vector<Hypothesis> BeamSearch::so_far(int64_t count) const {
+  std::vector<Hypothesis> result = finished_;
+  for (Hypothesis live : live_) {
+    live.score = score(live.log_probability, static_cast<int64_t>(live.ids.size()));
+    result.push_back(std::move(live));
+  }
+  if (static_cast<int64_t>(result.size()) > count) result.resize(count);
+  return result;
 }
 
 }  // namespace limpid

@@ -21,8 +21,8 @@ namespace limpid {
 struct BeamOptions {
   int64_t beam = 4;
   double length_penalty = 1;
-  int64_t max_tokens = 0;  // without the end token
-  int32_t end = 0;
+  int64_t max_tokens = 0;           // without the end token
+  std::vector<int32_t> ends = {0};  // tokens that end a text; the one watched ends what is too long
 };
 
 class BeamSearch {
@@ -40,9 +40,12 @@ class BeamSearch {
   // Of each live hypothesis: its last token, and which of those before the last advance() it continues.
   int32_t last(int64_t i) const { return live_[i].ids.back(); }
   int32_t parent(int64_t i) const { return parents_[i]; }
+  const std::vector<int32_t>& ids(int64_t i) const { return live_[i].ids; }
 
   // The best finished hypotheses, best first.
   std::vector<Hypothesis> best(int64_t count) const;
+  // The same where the search is broken off: behind them the live ones as they stand, without an end.
+  std::vector<Hypothesis> so_far(int64_t count) const;
 
  private:
   struct Candidate {

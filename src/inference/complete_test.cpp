@@ -80,7 +80,7 @@ TEST_P(Complete, SameSeedSameTextAndAloneAsAmongOthers) {
     request.sample = static_cast<uint64_t>(i);
     requests.push_back(request);
   }
-  const auto together = complete(model(), bytes_, requests, 3);
+  const auto together = complete(model(), bytes_, requests, {.texts_at_once = 3});
   for (size_t i = 0; i < requests.size(); ++i) {
     const auto alone = complete(model(), bytes_, {&requests[i], 1}).at(0);
     EXPECT_EQ(ids_of(alone), ids_of(together[i])) << i;
@@ -229,7 +229,7 @@ TEST(CompleteModels, TargetsAreDrawnForSources) {
     for (const auto& source : sources)
       requests.push_back(
           {.ids = source, .prefix = {7, 9}, .options = {.max_tokens = 25, .seed = 6}, .sample = requests.size()});
-    const auto results = complete(*small.model, tokenizer, requests, 2);
+    const auto results = complete(*small.model, tokenizer, requests, {.texts_at_once = 2});
     for (size_t i = 0; i < sources.size(); ++i) {
       const std::vector<int32_t> ids = ids_of(results[i]);
       ASSERT_GE(ids.size(), 2u);

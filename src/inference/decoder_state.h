@@ -27,8 +27,11 @@ class DecoderState {
   virtual int64_t rows() const = 0;
 
   // Reads texts and adds a row for each behind the others. Encoder-decoder models: sources, with their end token;
-  // language models: beginnings to go on from. Returns the token that each new row's first step is to be given.
-  virtual std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts) = 0;
+  // language models: beginnings to go on from. `limits`: for each text the most tokens that one of its rows will have
+  // read (of a language model with the text), 0 or none: nobody knows. Returns the token that each new row's first step
+  // is to be given.
+  virtual std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) = 0;
+  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts) { return add(texts, {}); }
 
   // Takes one token for each row and gives the scores of the token after it, (rows, vocab).
   virtual Tensor step(std::span<const int32_t> ids) = 0;
@@ -36,6 +39,22 @@ class DecoderState {
   // Row i is from now on what row rows[i] was: chooses, drops, repeats and reorders. Rows that were one share what they
   // have read.
   virtual void keep(std::span<const int32_t> rows) = 0;
+
+  // ---- memory, in bytes
+  struct Need {
+    int64_t text = 0;    // tokens of the text that is added
+    int64_t tokens = 0;  // that a row of it will have read at most
+    int64_t rows = 1;    // that it will have at most
+  };
+  virtual int64_t bytes_for(const Need& need) const = 0;  // the most that a text can come to hold
+  virtual int64_t bytes() const = 0;                      // held now
+  virtual int64_t most_bytes() const = 0;                 // held at any time since the beginning
+
+  // ---- beginnings in common: where a model cannot use them again, nothing is remembered
+  virtual void remember(int64_t /*row*/) {}  // what the row has read outlives it
+  virtual void forget_down_to(int64_t /*bytes*/) {}
+  virtual int64_t remembered_bytes() const { return 0; }
+  virtual int64_t reused_tokens() const { return 0; }  // that were not read again since the beginning
 };
 
 // Throws for a model that does not write. The model must outlive the state.

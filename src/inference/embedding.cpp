@@ -18,16 +18,19 @@ using Vectors = std::vector<std::vector<real>>;
 // Gathers vectors of tokens into one for each text.
 class Pool {
  public:
-  Pool(Pooling pooling, int64_t texts) : pooling_(pooling), sums_(texts), counts_(texts) {}
+  // `chosen`: of each text the token that Pooling::token takes.
+  Pool(Pooling pooling, std::vector<int64_t> chosen)
+      : pooling_(pooling), chosen_(std::move(chosen)), sums_(chosen_.size()), counts_(chosen_.size()) {}
 
   // The next vector of a text, in the order of its tokens.
   void add(int64_t text, const real* vector, int64_t size) {
     std::vector<double>& sum = sums_[text];
+    const int64_t token = counts_[text]++;
+    if (pooling_ == Pooling::token && token != chosen_[text]) return;
     if (sum.empty() || pooling_ == Pooling::last)
       sum.assign(vector, vector + size);
     else if (pooling_ == Pooling::mean)
       for (int64_t i = 0; i < size; ++i) sum[i] += static_cast<double>(vector[i]);
-    ++counts_[text];
   }
   void add(int64_t text, ConstMatrix rows) {
     for (int64_t i = 0; i < rows.rows; ++i) add(text, rows.row(i), rows.cols);
@@ -49,6 +52,7 @@ class Pool {
 
  private:
   Pooling pooling_;
+  std::vector<int64_t> chosen_;
   std::vector<std::vector<double>> sums_;
   std::vector<int64_t> counts_;
 };
@@ -82,7 +86,9 @@ Tensor read(Run& run, const Model& model, const Tokens& tokens) {
 Vectors embed_part(const Model& model, std::span<const std::vector<int32_t>> texts, const EmbeddingOptions& options,
                    const std::string& name) {
   const Tokens tokens = Tokens::of({texts.begin(), texts.end()});
-  Pool pool(options.pooling, tokens.sequences.count());
+  std::vector<int64_t> chosen;
+  for (const auto& text : texts) chosen.push_back(options.token < 0 ? std::ssize(text) + options.token : options.token);
+  Pool pool(options.pooling, chosen);
   FunctionProbe probe;
   if (!name.empty())
     probe.on(name, [&](const Tap& tap) {
@@ -127,6 +133,10 @@ std::vector<std::vector<real>> embed(const Model& model, std::span<const std::ve
                                      const EmbeddingOptions& options) {
   const Config& config = model.config();
   for (size_t i = 0; i < texts.size(); ++i) check_text(config, texts[i], i + 1);
+  for (size_t i = 0; options.pooling == Pooling::token && i < texts.size(); ++i)
+    check(options.token < std::ssize(texts[i]) && options.token >= -std::ssize(texts[i]),
+          "[embed] text {} has {} tokens and no token {}: count from 0, or from -1 at the end", i + 1, texts[i].size(),
+          options.token);
   check(options.tap.find('*') == std::string::npos, "[embed] \"{}\" names several values: name one", options.tap);
   // A recurrent encoder hands on its states as the decoder wants them; its last layer's are taken from their tap.
   const bool recurrent = config.family == Family::rnn_seq2seq;

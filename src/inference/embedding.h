@@ -9,10 +9,11 @@
 
 namespace limpid {
 
-enum class Pooling { mean, first, last };  // over or of a text's tokens, special ones included
+enum class Pooling { mean, first, last, token };  // over or of a text's tokens, special ones included
 
 struct EmbeddingOptions {
   Pooling pooling = Pooling::mean;
+  int64_t token = 0;  // of Pooling::token: which, from 0; negative: from the end, -1 the last
   // The value to take, by a tap's name (docs/taps.md): anything that has a row for every token of the text read, or one
   // for the text. Empty: the last vectors, those that the output layer or the decoder reads.
   std::string tap;

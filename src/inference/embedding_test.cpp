@@ -37,6 +37,10 @@ TEST_F(Embedding, PoolsTheLastVectors) {
   expect_near(embed(*small.model, kTexts, {.tokens_at_once = 2})[2], mean);
   expect_near(embed(*small.model, kTexts, {.pooling = Pooling::first})[2], row(0));
   expect_near(embed(*small.model, kTexts, {.pooling = Pooling::last})[2], row(4));
+  expect_near(embed(*small.model, std::span(kTexts).subspan(2, 1), {.pooling = Pooling::token, .token = 3})[0], row(3));
+  expect_near(embed(*small.model, std::span(kTexts).subspan(2, 1), {.pooling = Pooling::token, .token = -2})[0],
+              row(3));
+  EXPECT_THROW(embed(*small.model, kTexts, {.pooling = Pooling::token, .token = 99}), Error);
 }
 
 TEST_F(Embedding, EveryFamilyAndLayer) {

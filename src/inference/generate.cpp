@@ -1,51 +1,21 @@
 #include "inference/generate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "inference/beam_search.h"
-#include "inference/decoder_state.h"
-#include "inference/sampling.h"
+#include "inference/engine.h"
 
 namespace limpid {
 namespace {
 
-// Many texts on one decoder state. A text's live hypotheses are neighbouring rows; a text that is done leaves at once,
-// and waiting ones take its place.
-class Translator {
- public:
-  Translator(const Model& model, std::span<const std::vector<int32_t>> sources, const GenerateOptions& options);
-
-  std::vector<std::vector<Hypothesis>> run();
-
- private:
-  struct Text {
-    size_t source;
-    BeamSearch search;
-    size_t forced = 0;  // tokens of the prefix that are written
-  };
-
-  void admit();
-  void step();
-  int64_t longest(size_t source) const;
-  std::span<const int32_t> prefix(size_t source) const;
-  void advance(Text& text, ConstMatrix logits, const TopTokens& top, int64_t first) const;
-
-  std::span<const std::vector<int32_t>> sources_;
-  GenerateOptions options_;
-  int64_t most_positions_;
-  TopOptions top_;
-  std::unique_ptr<DecoderState> state_;
-  std::vector<size_t> waiting_;  // the next one last
-  std::vector<Text> texts_;
-  std::vector<int32_t> ids_;  // the next token of each row
-  std::vector<std::vector<Hypothesis>> results_;
-};
+bool contains(std::span<const int32_t> ids, int32_t id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 
 void check_options(const Config& config, const GenerateOptions& options) {
   check(config.family == Family::seq2seq || config.family == Family::rnn_seq2seq,
         "[translate] a model of type \"{}\" does not translate: take an encoder-decoder model", config.model_type);
-  check(config.eos_token.has_value(),
+  check(config.eos_token.has_value() || !options.rules.ends.empty(),
         "[translate] the config does not say which token ends a text: add \"eos_token_id\"");
   check(options.beam >= 1 && options.beam <= 1000, "[translate] a beam of {}: it is 1 to 1000", options.beam);
   check(options.n_best >= 1 && options.n_best <= options.beam,
@@ -53,117 +23,183 @@ void check_options(const Config& config, const GenerateOptions& options) {
         options.beam);
   check(options.max_tokens >= 0, "[translate] at most {} tokens: it is 0 (from the source) or more",
         options.max_tokens);
-  check(options.texts_at_once >= 1, "[translate] {} texts at once: it takes one", options.texts_at_once);
+  check(std::isfinite(options.repetition_penalty) && options.repetition_penalty > 0,
+        "[translate] a repetition penalty of {}: it is above 0; 1 is none", options.repetition_penalty);
 }
+
+void check_ids(const Config& config, std::span<const int32_t> ids, const char* what) {
+  for (const int32_t id : ids)
+    check(id >= 0 && id < config.vocab, "[translate] the {} has a token {} and the model only {}", what, id,
+          config.vocab);
+}
+
+// Tokens that end a text, as the rules or the config say.
+TokenRules with_ends(TokenRules rules, const Config& config) {
+  if (rules.ends.empty() && config.eos_token) rules.ends = {static_cast<int32_t>(*config.eos_token)};
+  return rules;
+}
+
+class Search : public Writing {
+ public:
+  Search(const Config& config, std::vector<int32_t> source, std::vector<int32_t> prefix, const GenerateOptions& options,
+         std::function<void(SearchResult)> done)
+      : source_(std::move(source)),
+        prefix_(std::move(prefix)),
+        options_(options),
+        rules_(with_ends(options.rules, config)),
+        max_tokens_(std::min(std::max(longest_target(config, options, static_cast<int64_t>(source_.size())),
+                                      static_cast<int64_t>(prefix_.size())),
+                             most_positions(config) - 1)),
+        search_({.beam = options.beam,
+                 .length_penalty = options.length_penalty,
+                 .max_tokens = max_tokens_,
+                 .ends = rules_.ends}),
+        done_(std::move(done)) {
+    top_ = {.count = BeamSearch::candidates(options.beam), .watched = rules_.forced_last.value_or(rules_.ends.front())};
+    for (const auto& token : {config.pad_token, config.decoder_start_token})
+      if (token && !contains(rules_.ends, static_cast<int32_t>(*token)))
+        top_.never.push_back(static_cast<int32_t>(*token));
+    rules_.forced_first.reset();  // it stands in the prefix
+    rules_.forced_last.reset();   // a search ends there anyway
+    forbid_always();
+    rewrites_ = rules_.any() || options.repetition_penalty != 1;
+    found_.count = top_.count;
+    resize();
+  }
+
+  const std::vector<int32_t>& text() const override { return source_; }
+  Most most() const override { return {options_.beam, max_tokens_ + 1}; }
+
+  // While the prefix is written the text has one hypothesis and no choice.
+  void look(int64_t row, std::span<real> scores) override {
+    if (forced_ < prefix_.size()) {
+      found_.watched[row] = scores[prefix_[forced_]] - log_sum(scores);
+      return;
+    }
+    TopOptions top = top_;
+    std::optional<real> end;
+    if (rewrites_) {
+      top.log_sum = log_sum(scores);
+      end = scores[top.watched] - *top.log_sum;
+      rewrite(row, scores, *top.log_sum);
+    }
+    const TopTokens best = top_tokens({scores.data(), 1, static_cast<int64_t>(scores.size())}, top);
+    std::copy(best.best.begin(), best.best.end(), found_.best.begin() + row * found_.count);
+    found_.watched[row] = end.value_or(best.watched[0]);
+  }
+
+  void advance() override {
+    if (forced_ < prefix_.size())
+      search_.force(prefix_[forced_++], static_cast<double>(found_.watched[0]));
+    else
+      search_.advance(found_, 0);
+    resize();
+  }
+
+  std::vector<Row> rows() const override {
+    std::vector<Row> rows;
+    for (int64_t i = 0; i < search_.live(); ++i) rows.push_back({search_.parent(i), search_.last(i)});
+    return rows;
+  }
+
+  void finish() override { done_({search_.best(options_.n_best), Ending::end_token}); }
+  void stop(Ending ending) override { done_({search_.so_far(options_.n_best), ending}); }
+
+ private:
+  void resize() {
+    found_.best.resize(search_.live() * found_.count);
+    found_.watched.resize(search_.live());
+  }
+
+  // A few tokens that are forbidden everywhere cost nothing while the likeliest are looked for.
+  void forbid_always() {
+    constexpr size_t kFew = 32;
+    const auto is_token = [](const std::vector<int32_t>& word) { return word.size() == 1; };
+    const auto tokens = std::count_if(rules_.bad_words.begin(), rules_.bad_words.end(), is_token);
+    if (rules_.suppressed.size() + static_cast<size_t>(tokens) > kFew) return;
+    for (const auto& word : rules_.bad_words)
+      if (is_token(word)) top_.never.push_back(word[0]);
+    top_.never.insert(top_.never.end(), rules_.suppressed.begin(), rules_.suppressed.end());
+    std::erase_if(rules_.bad_words, is_token);
+    rules_.suppressed.clear();
+  }
+
+  void rewrite(int64_t row, std::span<real> scores, real log_sum) const {
+    const std::vector<int32_t>& ids = search_.ids(row);
+    const auto penalty = static_cast<real>(options_.repetition_penalty);
+    if (penalty != 1) {
+      std::vector<int32_t> different = ids;
+      std::sort(different.begin(), different.end());
+      different.erase(std::unique(different.begin(), different.end()), different.end());
+      for (const int32_t id : different) scores[id] = log_sum + penalty * (scores[id] - log_sum);
+    }
+    apply_token_rules(rules_, {ids, static_cast<int64_t>(ids.size())}, scores);
+  }
+
+  std::vector<int32_t> source_, prefix_;
+  GenerateOptions options_;
+  TokenRules rules_;
+  int64_t max_tokens_;
+  BeamSearch search_;
+  std::function<void(SearchResult)> done_;
+  TopOptions top_;
+  TopTokens found_;        // of the live hypotheses
+  bool rewrites_ = false;  // some rule changes scores
+  size_t forced_ = 0;      // tokens of the prefix that are written
+};
 
 void check_prefixes(const Config& config, const GenerateOptions& options, size_t sources) {
   const auto& prefixes = options.prefixes;
   check(prefixes.size() <= 1 || prefixes.size() == sources,
         "[translate] {} prefixes for {} texts: give none, one for all or one for each", prefixes.size(), sources);
-  for (const auto& prefix : prefixes) {
-    check(static_cast<int64_t>(prefix.size()) < most_positions(config),
-          "[translate] a prefix of {} tokens and positions for {}: shorten it", prefix.size(), most_positions(config));
-    for (const int32_t id : prefix)
-      check(id >= 0 && id < config.vocab, "[translate] the prefix has a token {} and the model only {}", id,
-            config.vocab);
-  }
-}
-
-Translator::Translator(const Model& model, std::span<const std::vector<int32_t>> sources,
-                       const GenerateOptions& options)
-    : sources_(sources), options_(options), most_positions_(most_positions(model.config())), results_(sources.size()) {
-  const Config& config = model.config();
   check_options(config, options);
-  check_prefixes(config, options, sources.size());
-  const auto end = static_cast<int32_t>(*config.eos_token);
-  top_ = {.count = BeamSearch::candidates(options.beam), .watched = end};
-  for (const auto& token : {config.pad_token, config.decoder_start_token})
-    if (token && *token != end) top_.never.push_back(static_cast<int32_t>(*token));
-  state_ = make_decoder_state(model);
-  // Texts of like length run side by side, the longest first: then none is left alone at the end.
-  waiting_.resize(sources.size());
-  std::iota(waiting_.begin(), waiting_.end(), size_t{0});
-  std::stable_sort(waiting_.begin(), waiting_.end(),
-                   [&](size_t a, size_t b) { return sources[a].size() < sources[b].size(); });
-}
-
-// The start token takes the first position.
-int64_t Translator::longest(size_t source) const {
-  const int64_t asked =
-      options_.max_tokens > 0 ? options_.max_tokens : 2 * static_cast<int64_t>(sources_[source].size()) + 50;
-  return std::min(std::max(asked, static_cast<int64_t>(prefix(source).size())), most_positions_ - 1);
-}
-
-std::span<const int32_t> Translator::prefix(size_t source) const {
-  if (options_.prefixes.empty()) return {};
-  return options_.prefixes[options_.prefixes.size() == 1 ? 0 : source];
-}
-
-// While a prefix is written the text has one hypothesis and no choice.
-void Translator::advance(Text& text, ConstMatrix logits, const TopTokens& top, int64_t first) const {
-  const auto forced = prefix(text.source);
-  if (text.forced == forced.size()) return text.search.advance(top, first);
-  const std::span<const real> row(logits.row(first), static_cast<size_t>(logits.cols));
-  const int32_t id = forced[text.forced++];
-  text.search.force(id, static_cast<double>(row[id]) - log_sum_of_exp(row));
-}
-
-// New texts come a few at a time, so that the encoder has something to work on.
-void Translator::admit() {
-  const int64_t room = options_.texts_at_once - static_cast<int64_t>(texts_.size());
-  const int64_t least = texts_.empty() ? 1 : std::max<int64_t>(1, options_.texts_at_once / 8);
-  const int64_t count = std::min<int64_t>(room, static_cast<int64_t>(waiting_.size()));
-  if (count == 0 || room < least) return;
-  std::vector<std::vector<int32_t>> sources;
-  for (int64_t i = 0; i < count; ++i) {
-    const size_t source = waiting_.back();
-    waiting_.pop_back();
-    sources.push_back(sources_[source]);
-    texts_.push_back({source, BeamSearch({.beam = options_.beam,
-                                          .length_penalty = options_.length_penalty,
-                                          .max_tokens = longest(source),
-                                          .end = top_.watched})});
-  }
-  for (int32_t id : state_->add(sources)) ids_.push_back(id);
-}
-
-void Translator::step() {
-  const Tensor logits = state_->step(ids_);
-  const TopTokens top = top_tokens(logits.values(), top_);
-  std::vector<int32_t> rows;
-  std::vector<Text> going_on;
-  ids_.clear();
-  int64_t first = 0;
-  for (Text& text : texts_) {
-    const int64_t before = text.search.live();
-    advance(text, logits.values(), top, first);
-    for (int64_t i = 0; i < text.search.live(); ++i) {
-      ids_.push_back(text.search.last(i));
-      rows.push_back(static_cast<int32_t>(first + text.search.parent(i)));
-    }
-    first += before;
-    if (text.search.live() > 0)
-      going_on.push_back(std::move(text));
-    else
-      results_[text.source] = text.search.best(options_.n_best);
-  }
-  texts_ = std::move(going_on);
-  state_->keep(rows);
-}
-
-std::vector<std::vector<Hypothesis>> Translator::run() {
-  while (!waiting_.empty() || !texts_.empty()) {
-    admit();
-    step();
-  }
-  return std::move(results_);
 }
 
 }  // namespace
 
+int64_t longest_target(const Config& config, const GenerateOptions& options, int64_t source_tokens) {
+  const int64_t asked = options.max_tokens > 0 ? options.max_tokens : 2 * source_tokens + 50;
+  return std::min(asked, most_positions(config) - 1);  // the start token takes the first position
+}
+
+std::unique_ptr<Writing> make_search(const Config& config, std::vector<int32_t> source, std::vector<int32_t> prefix,
+                                     const GenerateOptions& options, std::function<void(SearchResult)> done) {
+  check_options(config, options);
+  check(!source.empty(), "[translate] a source without tokens: it ends at least with the end token");
+  const auto& first = options.rules.forced_first;
+  if (first && (prefix.empty() || prefix[0] != *first)) prefix.insert(prefix.begin(), *first);
+  check(static_cast<int64_t>(prefix.size()) < most_positions(config),
+        "[translate] a prefix of {} tokens and positions for {}: shorten it", prefix.size(), most_positions(config));
+  check(static_cast<int64_t>(source.size()) <= most_positions(config),
+        "[translate] a source of {} tokens and positions for {}: shorten it", source.size(), most_positions(config));
+  check_ids(config, source, "source");
+  check_ids(config, prefix, "prefix");
+  check_ids(config, options.rules.ends, "list of ends");
+  return std::make_unique<Search>(config, std::move(source), std::move(prefix), options, std::move(done));
+}
+
 std::vector<std::vector<Hypothesis>> translate(const Model& model, std::span<const std::vector<int32_t>> sources,
                                                const GenerateOptions& options) {
-  return Translator(model, sources, options).run();
+  check_prefixes(model.config(), options, sources.size());
+  std::vector<std::vector<Hypothesis>> results(sources.size());
+  Engine engine(model, {.texts_at_once = options.texts_at_once, .memory = options.memory});
+  // Texts of like length run side by side, the longest first: then none is left alone at the end.
+  std::vector<size_t> order(sources.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sources[a].size() > sources[b].size(); });
+  const auto& prefixes = options.prefixes;
+  GenerateOptions each = options;
+  each.prefixes.clear();
+  for (const size_t i : order) {
+    const std::vector<int32_t> none;
+    const auto& prefix = prefixes.empty() ? none : prefixes[prefixes.size() == 1 ? 0 : i];
+    engine.add(make_search(model.config(), sources[i], prefix, each,
+                           [&results, i](SearchResult result) { results[i] = std::move(result.hypotheses); }));
+  }
+  while (engine.step()) {
+  }
+  return results;
 }
 
 }  // namespace limpid

@@ -1,8 +1,5 @@
 #include "inference/generation_config.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "base/error.h"
 #include "formats/json.h"
 
@@ -80,21 +77,6 @@ class Reader {
   std::string where_;
 };
 
-constexpr real kNever = -std::numeric_limits<real>::infinity();
-
-void force(int32_t token, std::span<real> scores) {
-  const real kept = scores[static_cast<size_t>(token)];
-  std::fill(scores.begin(), scores.end(), kNever);
-  scores[static_cast<size_t>(token)] = std::max(kept, std::numeric_limits<real>::lowest());
-}
-
-// Whether the next token would complete the word.
-bool completes(const std::vector<int32_t>& word, std::span<const int32_t> written) {
-  const size_t before = word.size() - 1;
-  return before <= written.size() &&
-         std::equal(word.begin(), word.end() - 1, written.end() - static_cast<ptrdiff_t>(before));
-}
-
 }  // namespace
 
 GenerationConfig read_generation_config(const fs::path& folder, int64_t vocab) {
@@ -105,34 +87,27 @@ GenerationConfig read_generation_config(const fs::path& folder, int64_t vocab) {
   check(file.is_object(), "[generation] {}: is not an object: is it the right file?", path.string());
   const Reader reader(file, vocab, "[generation] " + path.string());
   GenerationConfig config;
-  config.bad_words = reader.lists("bad_words_ids");
-  config.suppressed = reader.tokens("suppress_tokens");
-  config.suppressed_first = reader.tokens("begin_suppress_tokens");
-  config.forced_first = reader.token("forced_bos_token_id");
-  config.forced_last = reader.token("forced_eos_token_id");
-  config.ends = reader.tokens("eos_token_id");
+  TokenRules& rules = config.rules;
+  rules.bad_words = reader.lists("bad_words_ids");
+  rules.suppressed = reader.tokens("suppress_tokens");
+  rules.suppressed_first = reader.tokens("begin_suppress_tokens");
+  rules.forced_first = reader.token("forced_bos_token_id");
+  rules.forced_last = reader.token("forced_eos_token_id");
+  rules.ends = reader.tokens("eos_token_id");
   config.beams = reader.whole("num_beams");
   config.max_tokens = reader.whole("max_new_tokens");
-  if (!config.max_tokens)
-    if (const auto length = reader.whole("max_length")) config.max_tokens = std::max<int64_t>(*length - 1, 1);
+  config.max_length = reader.whole("max_length");
+  if (const auto length = reader.whole("min_length")) rules.least_tokens = *length - 1;
+  if (const auto tokens = reader.whole("min_new_tokens")) rules.least_tokens = *tokens;
+  rules.no_repeat_ngram = reader.whole("no_repeat_ngram_size").value_or(0);
+  config.repetition_penalty = reader.decimal("repetition_penalty");
+  config.min_p = reader.decimal("min_p");
   config.length_penalty = reader.decimal("length_penalty");
   config.temperature = reader.decimal("temperature");
   config.top_p = reader.decimal("top_p");
   config.top_k = reader.whole("top_k");
   config.draws = reader.flag("do_sample");
   return config;
-}
-
-void apply_token_rules(const GenerationConfig& config, std::span<const int32_t> written, bool last,
-                       std::span<real> scores) {
-  const auto forbid = [&](int32_t token) { scores[static_cast<size_t>(token)] = kNever; };
-  for (const auto& word : config.bad_words)
-    if (completes(word, written)) forbid(word.back());
-  for (const int32_t token : config.suppressed) forbid(token);
-  if (written.empty())
-    for (const int32_t token : config.suppressed_first) forbid(token);
-  if (written.empty() && config.forced_first) return force(*config.forced_first, scores);
-  if (last && config.forced_last) force(*config.forced_last, scores);
 }
 
 }  // namespace limpid

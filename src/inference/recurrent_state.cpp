@@ -22,7 +22,8 @@ RecurrentDecoderState::RecurrentDecoderState(const RnnSeq2Seq& model) : model_(m
         "[decoder] the config does not say which token a text starts with: add \"decoder_start_token_id\"");
 }
 
-std::vector<int32_t> RecurrentDecoderState::add(std::span<const std::vector<int32_t>> texts) {
+std::vector<int32_t> RecurrentDecoderState::add(std::span<const std::vector<int32_t>> texts,
+                                                std::span<const int64_t> /*limits*/) {
   if (texts.empty()) return {};
   for (const auto& text : texts)
     check(!text.empty(), "[decoder] a source without tokens: it ends at least with the end token");
@@ -39,6 +40,7 @@ std::vector<int32_t> RecurrentDecoderState::add(std::span<const std::vector<int3
   state_.keys = below(run, state_.keys, read.keys);
   state_.memory_lengths.insert(state_.memory_lengths.end(), read.memory_lengths.begin(), read.memory_lengths.end());
   for (size_t i = 0; i < texts.size(); ++i) sources_.push_back(sources_read_++);
+  count_bytes();
   return std::vector<int32_t>(texts.size(), static_cast<int32_t>(*model_.config().decoder_start_token));
 }
 
@@ -63,6 +65,7 @@ void RecurrentDecoderState::keep_memory(Run& run, std::span<const int32_t> rows)
     lengths.push_back(before.length(row));
   }
   state_.memory = chosen(run, state_.memory, tokens);
+  count_bytes();
   state_.keys = chosen(run, state_.keys, tokens);
   state_.memory_lengths = std::move(lengths);
 }
@@ -75,6 +78,19 @@ void RecurrentDecoderState::keep(std::span<const int32_t> rows) {
   sources_ = std::move(sources);
   for (RecurrentState& layer : state_.layers) layer = {chosen(run, layer.h, rows), chosen(run, layer.c, rows)};
   state_.context = chosen(run, state_.context, rows);
+  count_bytes();
+}
+
+// Rows are copied while others are chosen, so that for a moment there is twice as much. What attention looks at lies
+// there for every row.
+int64_t RecurrentDecoderState::bytes_for(const Need& need) const {
+  const RnnConfig& rnn = model_.config().rnn;
+  const int64_t memory_width = rnn.hidden * (rnn.bidirectional ? 2 : 1);
+  const int64_t state = rnn.layers * rnn.hidden * (rnn.cell == CellKind::lstm ? 2 : 1);
+  const int64_t context = rnn.context == ContextUse::every_step ? memory_width : 0;
+  const int64_t memory = rnn.context == ContextUse::additive ? need.text * (memory_width + rnn.hidden) : 0;
+  const int64_t rounding = 64 * (2 * rnn.layers + 3);  // blocks are whole lines of 64 bytes
+  return 2 * (need.rows * (state + context + memory) * static_cast<int64_t>(sizeof(real)) + rounding);
 }
 
 }  // namespace limpid

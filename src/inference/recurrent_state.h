@@ -1,6 +1,8 @@
 #pragma once
 // State of a recurrent encoder-decoder: a vector or two a layer and row, and what its attention looks at.
 
+#include <algorithm>
+
 #include "inference/decoder_state.h"
 #include "models/rnn_seq2seq.h"
 
@@ -11,11 +13,17 @@ class RecurrentDecoderState : public DecoderState {
   explicit RecurrentDecoderState(const RnnSeq2Seq& model);
 
   int64_t rows() const override { return static_cast<int64_t>(sources_.size()); }
-  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts) override;
+  using DecoderState::add;
+  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) override;
   Tensor step(std::span<const int32_t> ids) override;
   void keep(std::span<const int32_t> rows) override;
 
+  int64_t bytes_for(const Need& need) const override;
+  int64_t bytes() const override { return arena_.bytes_in_use(); }
+  int64_t most_bytes() const override { return most_bytes_; }
+
  private:
+  void count_bytes() { most_bytes_ = std::max(most_bytes_, arena_.bytes_in_use()); }
   void keep_memory(Run& run, std::span<const int32_t> rows);
 
   const RnnSeq2Seq& model_;
@@ -23,6 +31,7 @@ class RecurrentDecoderState : public DecoderState {
   RnnDecoderState state_;
   std::vector<int64_t> sources_;  // by row: the number of the source that it translates
   int64_t sources_read_ = 0;
+  int64_t most_bytes_ = 0;
 };
 
 }  // namespace limpid

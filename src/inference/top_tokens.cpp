@@ -95,10 +95,12 @@ void top_of_row(const real* logits, int64_t vocab, const TopOptions& options, Ro
   // Those that may not be chosen can stand before all others.
   const int64_t most = std::min<int64_t>(vocab, options.count + static_cast<int64_t>(options.never.size()));
   std::vector<TokenScore> best(most);
-  const real log_sum = HWY_DYNAMIC_DISPATCH(best_and_log_sum)(logits, vocab, most, best.data());
+  const real own = HWY_DYNAMIC_DISPATCH(best_and_log_sum)(logits, vocab, most, best.data());
+  const real log_sum = options.log_sum.value_or(own);
   check(std::isfinite(log_sum), "[top tokens] the model's scores are not numbers: it has diverged or is damaged");
   auto allowed = [&](const TokenScore& token) {
-    return std::find(options.never.begin(), options.never.end(), token.id) == options.never.end();
+    return token.log_probability > -std::numeric_limits<real>::infinity() &&
+           std::find(options.never.begin(), options.never.end(), token.id) == options.never.end();
   };
   int64_t found = 0;
   for (const TokenScore& token : best)
@@ -107,6 +109,11 @@ void top_of_row(const real* logits, int64_t vocab, const TopOptions& options, Ro
 }
 
 }  // namespace
+
+real log_sum(std::span<const real> scores) {
+  TokenScore best;
+  return HWY_DYNAMIC_DISPATCH(best_and_log_sum)(scores.data(), static_cast<int64_t>(scores.size()), 1, &best);
+}
 
 TopTokens top_tokens(ConstMatrix logits, const TopOptions& options) {
   check(options.count >= 1, "[top tokens] asked for {} tokens: ask for one at least", options.count);

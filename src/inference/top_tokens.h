@@ -2,6 +2,7 @@
 // The likeliest tokens of each row of scores, with their log-probabilities: soft-max and choice in one pass.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,9 +27,15 @@ struct TopOptions {
   int64_t count = 1;
   std::vector<int32_t> never;  // ids that are not to be chosen; their share of probability stays theirs
   int32_t watched = 0;
+  // log Σ eˣ of the model's own scores, where rules have changed the scores since: some may be -∞ then, which are never
+  // chosen.
+  std::optional<real> log_sum = {};
 };
 
 // Rows are independent of each other. A row that holds a NaN is an Error.
 TopTokens top_tokens(ConstMatrix logits, const TopOptions& options);
+
+// log Σ eˣ of a row, with the bits that top_tokens takes.
+real log_sum(std::span<const real> scores);
 
 }  // namespace limpid

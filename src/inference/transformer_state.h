@@ -2,6 +2,7 @@
 // States of the Transformers that write: keys and values of what was read lie in a cache.
 
 #include "inference/decoder_state.h"
+#include "inference/prefix_store.h"
 #include "models/language_model.h"
 #include "models/seq2seq.h"
 
@@ -12,11 +13,18 @@ class Seq2SeqState : public DecoderState {
   explicit Seq2SeqState(const Seq2Seq& model);
 
   int64_t rows() const override { return cache_.sequences(); }
-  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts) override;
+  using DecoderState::add;
+  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) override;
   Tensor step(std::span<const int32_t> ids) override;
   void keep(std::span<const int32_t> rows) override;
 
+  int64_t bytes_for(const Need& need) const override;
+  int64_t bytes() const override { return cache_.bytes() + unseen_bytes(); }
+  int64_t most_bytes() const override { return cache_.most_bytes(); }
+
  private:
+  int64_t unseen_bytes() const;
+
   const Seq2Seq& model_;
   Arena arena_;
   KeyValueCache cache_{0};
@@ -29,16 +37,31 @@ class LanguageModelState : public DecoderState {
   explicit LanguageModelState(const LanguageModel& model) : model_(model) {}
 
   int64_t rows() const override { return cache_.sequences(); }
-  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts) override;
+  using DecoderState::add;
+  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) override;
   Tensor step(std::span<const int32_t> ids) override;
-  void keep(std::span<const int32_t> rows) override { cache_.keep(rows); }
+  void keep(std::span<const int32_t> rows) override;
+
+  int64_t bytes_for(const Need& need) const override;
+  int64_t bytes() const override { return cache_.bytes(); }
+  int64_t most_bytes() const override { return cache_.most_bytes(); }
+
+  void remember(int64_t row) override;
+  void forget_down_to(int64_t bytes) override { store_.shrink(bytes); }
+  int64_t remembered_bytes() const override { return store_.bytes(); }
+  int64_t reused_tokens() const override { return reused_; }
 
  private:
   Tensor read(const Tokens& tokens);
+  void read_beginnings(std::span<const std::vector<int32_t>> beginnings);
+  int64_t add_row(std::span<const int32_t> beginning, int64_t limit);
 
   const LanguageModel& model_;
   Arena arena_;
   KeyValueCache cache_{0};
+  std::vector<std::vector<int32_t>> read_;  // by row: the tokens in the cache
+  PrefixStore store_;
+  int64_t reused_ = 0;
 };
 
 }  // namespace limpid

@@ -47,10 +47,10 @@ TEST(Superposition, AShortFeatureIsNotRepresented) {
 }
 
 TEST(Superposition, TheLossFallsAndTheSeedDecides) {
-  const SuperpositionOptions options{.features = 4, .dimensions = 2, .steps = 200, .batch = 128};
+  const SuperpositionOptions options{.features = 4, .dimensions = 3, .steps = 300, .batch = 128};
   std::vector<double> losses;
   const SuperpositionModel model = train_one_superposition(options, 0.3, 3, &losses);
-  ASSERT_EQ(losses.size(), 200u);
+  ASSERT_EQ(losses.size(), 300u);
   EXPECT_LT(model.loss, 0.6 * losses[0]);
   EXPECT_EQ(train_one_superposition(options, 0.3, 3).weight, model.weight);
   EXPECT_NE(train_one_superposition(options, 0.3, 4).weight, model.weight);
@@ -63,7 +63,7 @@ TEST(Superposition, SparseFeaturesFormAPentagon) {
 }
 
 TEST(Superposition, DenseFeaturesDropTheLessImportant) {
-  const auto models = train_superposition({.densities = {1}, .steps = 700, .batch = 256, .seed = 1});
+  const auto models = train_superposition({.densities = {1}, .steps = 2000, .batch = 128, .learning_rate = 1e-2, .seed = 1});
   EXPECT_EQ(represented_features(models[0]), (std::vector<int64_t>{0, 1}));
   EXPECT_EQ(superposition_shape(models[0]), "orthogonal pair");
 }

@@ -6,13 +6,35 @@
 
 namespace limpid {
 
+void ByteCount::add(int64_t bytes) {
+  const int64_t sum = now += bytes;
+  for (int64_t most = peak; sum > most && !peak.compare_exchange_weak(most, sum);) {
+  }
+}
+
 struct KeyValueCache::Entry::Block {
-  int64_t key_cols, value_cols;
-  int64_t capacity;  // rows
-  int64_t filled;    // rows that some sequence has written
-  std::unique_ptr<real[]> numbers;
+  Block(int64_t keys, int64_t values, int64_t rows, std::shared_ptr<ByteCount> count)
+      : key_cols(keys),
+        value_cols(values),
+        capacity(rows),
+        numbers(std::make_unique_for_overwrite<real[]>(rows * (keys + values))),
+        counted(std::move(count)) {
+    if (counted) counted->add(bytes());
+  }
+  ~Block() {
+    if (counted) counted->add(-bytes());
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
 
   int64_t stride() const { return key_cols + value_cols; }
+  int64_t bytes() const { return capacity * stride() * static_cast<int64_t>(sizeof(real)); }
+
+  int64_t key_cols, value_cols;
+  int64_t capacity;    // rows
+  int64_t filled = 0;  // rows that some sequence has written
+  std::unique_ptr<real[]> numbers;
+  std::shared_ptr<ByteCount> counted;
 };
 
 int64_t KeyValueCache::Entry::key_cols() const { return block_ ? block_->key_cols : 0; }
@@ -23,22 +45,28 @@ ConstMatrix KeyValueCache::Entry::part(int64_t first_col, int64_t cols) const {
   return {block_->numbers.get() + first_col, count_, cols, block_->stride()};
 }
 
+// A block of its own with room for `rows` more.
+void KeyValueCache::Entry::take_own(int64_t rows, int64_t key_cols, int64_t value_cols) {
+  int64_t wished = std::max(kFirstRows, 2 * count_);
+  if (limit_ > 0) wished = std::min(wished, limit_);
+  const int64_t capacity = std::max(count_ + rows, wished);
+  auto block = std::make_shared<Block>(key_cols, value_cols, capacity, bytes_);
+  if (block_) std::copy_n(block_->numbers.get(), count_ * block->stride(), block->numbers.get());
+  block->filled = count_;
+  block_ = std::move(block);
+}
+
 // Room for `rows` more behind those of this sequence, that no other sequence has written to.
 void KeyValueCache::Entry::make_room(int64_t rows, int64_t key_cols, int64_t value_cols) {
   if (block_ && block_->filled == count_ && count_ + rows <= block_->capacity) return;
-  constexpr int64_t kFirstRows = 16;
-  const int64_t capacity = count_ == 0 ? std::max(rows, kFirstRows) : std::max(count_ + rows, 2 * count_);
-  const int64_t stride = key_cols + value_cols;
-  auto block = std::make_shared<Block>(
-      Block{key_cols, value_cols, capacity, count_, std::make_unique_for_overwrite<real[]>(capacity * stride)});
-  if (block_) std::copy_n(block_->numbers.get(), count_ * stride, block->numbers.get());
-  block_ = std::move(block);
+  take_own(rows, key_cols, value_cols);
 }
 
 void KeyValueCache::Entry::append(ConstMatrix keys, ConstMatrix values) {
   check(count_ == 0 || (keys.cols == key_cols() && values.cols == value_cols()),
         "[cache] rows of {} + {} numbers after rows of {} + {}", keys.cols, values.cols, key_cols(), value_cols());
   if (keys.rows == 0) return;
+  if (count_ == 0) block_.reset();  // another's, of which nothing was taken
   make_room(keys.rows, keys.cols, values.cols);
   real* to = block_->numbers.get() + count_ * block_->stride();
   for (int64_t i = 0; i < keys.rows; ++i) {
@@ -49,28 +77,77 @@ void KeyValueCache::Entry::append(ConstMatrix keys, ConstMatrix values) {
   block_->filled = count_;
 }
 
+void KeyValueCache::Entry::shorten(int64_t count) {
+  count_ = std::min(count_, count);
+  if (count_ == 0) block_.reset();
+}
+
+int64_t KeyValueCache::Saved::bytes() const {
+  int64_t sum = 0;
+  for (const Entry& entry : layers) sum += entry.block_ ? entry.block_->bytes() : 0;
+  return sum;
+}
+
+// Entries of sequences that the layer has not seen yet.
+void KeyValueCache::fill(std::vector<Entry>& entries) const {
+  for (size_t i = entries.size(); i < lengths_.size(); ++i) {
+    Entry& entry = entries.emplace_back();
+    entry.limit_ = limits_[i];
+    entry.bytes_ = bytes_;
+  }
+}
+
 std::vector<KeyValueCache::Entry>& KeyValueCache::layer(int64_t index) {
   if (index >= static_cast<int64_t>(layers_.size())) layers_.resize(index + 1);
-  layers_[index].resize(lengths_.size());
+  fill(layers_[index]);
   return layers_[index];
 }
 
-void KeyValueCache::add(int64_t sequences) {
+void KeyValueCache::add(int64_t sequences, int64_t limit) {
   lengths_.resize(lengths_.size() + sequences);
-  for (auto& entries : layers_) entries.resize(lengths_.size());
+  limits_.resize(lengths_.size(), limit);
+  for (auto& entries : layers_) fill(entries);
+}
+
+void KeyValueCache::add(const Saved& saved, int64_t length, int64_t limit) {
+  check(length >= 0 && length <= saved.length, "[cache] {} tokens of {} that were saved", length, saved.length);
+  add(1, limit);
+  if (layers_.size() < saved.layers.size()) layers_.resize(saved.layers.size());
+  for (size_t i = 0; i < saved.layers.size(); ++i) {
+    fill(layers_[i]);
+    Entry& entry = layers_[i].back();
+    entry.block_ = saved.layers[i].block_;
+    entry.count_ = saved.layers[i].count_;
+    entry.shorten(length);
+    // A block larger than this sequence may have would count for nobody once those it came from are gone.
+    if (limit > 0 && entry.block_ && entry.block_->capacity > std::max(limit, length))
+      entry.take_own(0, entry.key_cols(), entry.value_cols());
+  }
+  lengths_.back() = length;
+}
+
+KeyValueCache::Saved KeyValueCache::save(int64_t sequence) const {
+  Saved saved{.length = lengths_.at(sequence)};
+  for (const auto& entries : layers_)
+    saved.layers.push_back(sequence < static_cast<int64_t>(entries.size()) ? entries[sequence] : Entry{});
+  return saved;
 }
 
 void KeyValueCache::keep(std::span<const int32_t> sequences) {
-  std::vector<int64_t> lengths;
-  for (int32_t i : sequences) lengths.push_back(lengths_.at(i));
+  std::vector<int64_t> lengths, limits;
+  for (int32_t i : sequences) {
+    lengths.push_back(lengths_.at(i));
+    limits.push_back(limits_.at(i));
+  }
   for (auto& entries : layers_) {
-    entries.resize(lengths_.size());  // a layer that nobody has asked for yet has none
+    fill(entries);  // a layer that nobody has asked for yet has none
     std::vector<Entry> kept;
     kept.reserve(sequences.size());
     for (int32_t i : sequences) kept.push_back(entries[i]);
     entries = std::move(kept);
   }
   lengths_ = std::move(lengths);
+  limits_ = std::move(limits);
 }
 
 }  // namespace limpid

@@ -105,5 +105,59 @@ TEST(KeyValueCache, RowsOfAnotherWidthAreAnError) {
   EXPECT_THROW(entry.append({key, 1, 3}, {value, 1, 1}), Error);
 }
 
+void append_all(KeyValueCache& cache, int64_t sequence, int64_t tokens) {
+  for (int64_t i = 0; i < tokens; ++i) append(cache.layer(0)[sequence], static_cast<real>(cache.length(sequence) + i));
+  cache.advance(sequence, tokens);
+}
+
+TEST(KeyValueCache, MemoryIsCountedAndComesBack) {
+  KeyValueCache cache(0);
+  EXPECT_EQ(cache.bytes(), 0);
+  cache.add(2, 40);
+  append_all(cache, 0, 40);
+  const auto row = static_cast<int64_t>(3 * sizeof(real));
+  EXPECT_EQ(cache.bytes(), 40 * row);  // never more rows than its limit
+  append_all(cache, 1, 1);
+  EXPECT_EQ(cache.bytes(), (40 + KeyValueCache::kFirstRows) * row);
+  cache.keep(std::vector<int32_t>{1});
+  EXPECT_EQ(cache.bytes(), KeyValueCache::kFirstRows * row);
+  EXPECT_GE(cache.most_bytes(), (40 + KeyValueCache::kFirstRows) * row);
+  cache.keep(std::vector<int32_t>{});
+  EXPECT_EQ(cache.bytes(), 0);
+}
+
+TEST(KeyValueCache, WhatWasSavedCanBeGoneOnFrom) {
+  KeyValueCache cache(1);
+  append_all(cache, 0, 20);
+  const KeyValueCache::Saved saved = cache.save(0);
+  cache.keep(std::vector<int32_t>{});
+  EXPECT_EQ(cache.bytes(), saved.bytes());
+  cache.add(saved, 5);
+  cache.add(saved, 20);
+  cache.add(saved, 0);
+  EXPECT_EQ(cache.bytes(), saved.bytes());  // nothing is copied before somebody goes on
+  EXPECT_EQ(cache.length(0), 5);
+  append(cache.layer(0)[0], 99);
+  append(cache.layer(0)[1], 77);
+  append(cache.layer(0)[2], 55);
+  EXPECT_EQ(first_numbers(cache.layer(0)[0]), (std::vector<real>{0, 1, 2, 3, 4, 99}));
+  EXPECT_EQ(first_numbers(cache.layer(0)[1]).at(20), 77);
+  EXPECT_EQ(first_numbers(cache.layer(0)[1]).at(5), 5);
+  EXPECT_EQ(first_numbers(cache.layer(0)[2]), (std::vector<real>{55}));
+  EXPECT_THROW(cache.add(saved, 21), Error);
+}
+
+// A sequence of a low limit does not hold a large block alive.
+TEST(KeyValueCache, ALimitHoldsForWhatIsTakenOver) {
+  KeyValueCache cache(1);
+  append_all(cache, 0, 1000);
+  KeyValueCache::Saved saved = cache.save(0);
+  cache.keep(std::vector<int32_t>{});
+  cache.add(saved, 5, 30);
+  saved = {};
+  EXPECT_LE(cache.bytes(), 30 * static_cast<int64_t>(3 * sizeof(real)));
+  EXPECT_EQ(first_numbers(cache.layer(0)[0]), (std::vector<real>{0, 1, 2, 3, 4}));
+}
+
 }  // namespace
 }  // namespace limpid

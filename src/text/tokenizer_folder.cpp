@@ -103,6 +103,44 @@ Tokenizers load_sentencepiece(const fs::path& path) {
   return result;
 }
 
+// Pegasus keeps ids below its offset for itself: padding, the end, two masks and names that nobody uses. The pieces of
+// the SentencePiece model follow, id by id. Its first two are padding and the end again, which have their ids already.
+Tokenizers load_pegasus(const fs::path& path, const json& config) {
+  const std::string where = "[tokenizer] " + path.string();
+  std::string model = read_text(path);
+  const SentencePieceTokenizer own(model, where);
+  const int64_t offset = config.value("offset", int64_t{103});
+  check(offset >= 0 && offset < 1 << 20, "{}: an offset of {} in tokenizer_config.json: Pegasus has 103", where,
+        offset);
+  std::vector<std::string> pieces = {"<pad>", "</s>"};
+  if (offset > 0) pieces.insert(pieces.end(), {"<mask_1>", "<mask_2>"});
+  for (int64_t i = 2; i < offset; ++i) pieces.push_back(fmt::format("<unk_{}>", i));
+  std::vector<std::string> special = pieces;
+  std::set<std::string, std::less<>> known(pieces.begin(), pieces.end());
+  pieces.resize(static_cast<size_t>(own.size() + offset));  // an empty one is an id that nobody uses
+  for (int64_t id = offset == 0 ? 2 : 0; id < own.size(); ++id) {
+    const std::string& piece = own.vocabulary().piece(static_cast<int32_t>(id));
+    if (!pieces[static_cast<size_t>(id + offset)].empty() || !known.insert(piece).second) continue;
+    pieces[static_cast<size_t>(id + offset)] = piece;
+    if (own.vocabulary().is_special(static_cast<int32_t>(id))) special.push_back(piece);
+  }
+  const auto table = std::make_shared<Vocabulary>(std::move(pieces), special, where);
+  const auto tokenizer = std::make_shared<SentencePieceTokenizer>(std::move(model), where, table);
+  return {tokenizer, tokenizer, {}, {table->special().end}};
+}
+
+// spiece.model: Pegasus' by its offset, others by their own ids.
+Tokenizers load_spiece(const fs::path& path) {
+  const json config = read_tokenizer_config(path.parent_path());
+  std::string name = special_name(config, "tokenizer_class");
+  const fs::path model_config = path.parent_path() / "config.json";
+  if (name.empty() && fs::exists(model_config)) {
+    const json file = read_tokenizer_file(model_config);
+    if (file.is_object() && file.value("model_type", json()) == "pegasus") name = "Pegasus";
+  }
+  return name.starts_with("Pegasus") ? load_pegasus(path, config) : load_sentencepiece(path);
+}
+
 // Byte-level BPE as GPT-2 came with it: a table of tokens and a list of merges, the first learned first.
 Tokenizers load_vocab_and_merges(const fs::path& vocab, const fs::path& merges) {
   const std::string where = "[tokenizer] " + vocab.string();
@@ -174,7 +212,7 @@ void save_tokenizers(const fs::path& folder, const std::string& model_type, cons
 
 bool has_tokenizers(const fs::path& folder) {
   for (const char* name :
-       {"source.spm", "tokenizer.model", "tokenizer.json", "vocab.json", "encoder.json", "vocab.txt"})
+       {"source.spm", "tokenizer.model", "spiece.model", "tokenizer.json", "vocab.json", "encoder.json", "vocab.txt"})
     if (fs::exists(folder / name)) return true;
   return false;
 }
@@ -184,13 +222,15 @@ Tokenizers load_tokenizers(const fs::path& folder) {
   if (has("source.spm") || has("target.spm")) return load_marian(folder);
   if (has("tokenizer.model")) return load_sentencepiece(folder / "tokenizer.model");
   if (has("tokenizer.json")) return read_tokenizer_json(folder / "tokenizer.json");
+  if (has("spiece.model")) return load_spiece(folder / "spiece.model");
   if (has("vocab.json") && has("merges.txt"))
     return load_vocab_and_merges(folder / "vocab.json", folder / "merges.txt");
   if (has("encoder.json") && has("vocab.bpe"))  // OpenAI's own names
     return load_vocab_and_merges(folder / "encoder.json", folder / "vocab.bpe");
   if (has("vocab.txt")) return load_vocab_txt(folder / "vocab.txt");
   fail(
-      "[tokenizer] {}: has no tokenizer: it needs tokenizer.json, tokenizer.model, vocab.json and merges.txt, "
+      "[tokenizer] {}: has no tokenizer: it needs tokenizer.json, tokenizer.model, spiece.model, vocab.json and "
+      "merges.txt, "
       "vocab.txt, "
       "or source.spm, target.spm and vocab.json",
       folder.string());
@@ -207,7 +247,7 @@ Tokenizers load_tokenizer_file(const fs::path& file) {
     return load_vocab_and_merges(folder / "encoder.json", folder / "vocab.bpe");
   if (file.extension() == ".txt") return load_vocab_txt(file);
   if (file.extension() == ".json") return read_tokenizer_json(file);
-  return load_sentencepiece(file);
+  return name == "spiece.model" ? load_spiece(file) : load_sentencepiece(file);
 }
 
 }  // namespace limpid

@@ -128,6 +128,37 @@ TEST_F(TokenizerFolder, IdsOfATableNeedNotBeTheModels) {
   EXPECT_EQ(after->decode(expected), "the weather 날씨");
 }
 
+// A folder as Pegasus was published: ids of the SentencePiece model stand 103 higher, padding and the end before them.
+TEST_F(TokenizerFolder, PegasusHasAnOffset) {
+  saved({.vocab = 420}, "pegasus");
+  const std::string model = read_text(folder_ / "tokenizer.model");
+  const auto own = load_tokenizer_file(folder_ / "tokenizer.model").source;
+  for (const char* name : {"tokenizer.model", "tokenizer.json", "tokenizer_config.json"})
+    std::filesystem::remove(folder_ / name);
+  write_text(folder_ / "spiece.model", model);
+  for (const char* config : {"tokenizer_config.json", "config.json"}) {
+    const std::string class_or_type = config[0] == 't' ? "tokenizer_class" : "model_type";
+    const std::string name = config[0] == 't' ? "PegasusTokenizer" : "pegasus";
+    write_text(folder_ / config, json{{class_or_type, name}}.dump());
+    const Tokenizers pegasus = load_tokenizers(folder_.path());
+    EXPECT_EQ(pegasus.source->size(), own->size() + 103);
+    EXPECT_EQ(pegasus.source->special().pad, 0);
+    EXPECT_EQ(pegasus.source->special().end, 1);
+    EXPECT_EQ(pegasus.source->special().unknown, own->special().unknown + 103);
+    EXPECT_EQ(pegasus.source->piece(2), "<mask_1>");
+    EXPECT_EQ(pegasus.source->piece(104), "<unk_102>");
+    EXPECT_EQ(pegasus.after, std::vector<int32_t>{1});
+    std::vector<int32_t> expected = own->encode("the weather 날씨");
+    for (int32_t& id : expected) id += 103;
+    EXPECT_EQ(pegasus.source->encode("the weather 날씨"), expected);
+    expected.insert(expected.begin(), {0, 4});
+    expected.push_back(1);
+    EXPECT_EQ(pegasus.target->decode(expected), "the weather 날씨");
+    std::filesystem::remove(folder_ / config);
+  }
+  EXPECT_EQ(load_tokenizers(folder_.path()).source->size(), own->size());  // nobody says that it is Pegasus
+}
+
 TEST_F(TokenizerFolder, BrokenFilesAreErrors) {
   EXPECT_THAT(error(), HasSubstr("has no tokenizer"));
   write_text(folder_ / "tokenizer.json", "{");

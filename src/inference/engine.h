@@ -1,0 +1,92 @@
+#pragma once
+// Engine: many texts on one model at once. Texts join and leave at any step; each comes out as if it had been alone.
+//
+//   Engine engine(model, {.memory = 1 << 30});
+//   const int64_t number = engine.add(make_search(…));   // waits for its turn
+//   while (engine.step()) {}                             // one more token for every text that runs
+//
+// Memory: what texts keep between steps (keys and values, recurrent states, encoder outputs) and the scores of a step.
+// Before a text begins, the most it can come to need is set aside for it; a text waits, first come first served, until
+// that fits into the bound. So the bound holds without ever throwing out a text that has begun. What a step needs for a
+// moment besides is bounded by `tokens_at_once`.
+//
+// Language models remember what they have read of texts that have ended, as far as memory is left, and a text that
+// begins like another, running or remembered, does not read that beginning again.
+//
+// One thread uses an engine; results come from within step(), cancel() and add()'s caller. They may add texts.
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "inference/decoder_state.h"
+#include "inference/writing.h"
+
+namespace limpid {
+
+struct EngineOptions {
+  using Clock = std::chrono::steady_clock;
+  int64_t texts_at_once = 64;
+  int64_t memory = 0;                // bytes; 0: no bound
+  int64_t tokens_at_once = 4096;     // of texts that are read together; a longer one is read alone
+  int64_t prefix_memory = 64 << 20;  // bytes for what is remembered, within `memory`
+  std::function<Clock::time_point()> now = Clock::now;
+};
+
+struct EngineMemory {
+  int64_t used = 0;       // now, what is remembered included
+  int64_t most_used = 0;  // ever
+  int64_t set_aside = 0;  // for the texts that run
+  int64_t remembered = 0;
+};
+
+class Engine {
+ public:
+  using Clock = EngineOptions::Clock;
+
+  // The model must outlive the engine.
+  Engine(const Model& model, EngineOptions options);
+
+  // Lets a text wait for its turn; returns its number. Throws where it could never fit into the memory.
+  int64_t add(std::unique_ptr<Writing> writing, std::optional<Clock::time_point> deadline = std::nullopt);
+  // One more token for every text that runs, after ending what is overdue and beginning what fits. False: none is left.
+  bool step();
+  // Ends a text that waits or runs; its memory is free at once. False: there is no such text any more.
+  bool cancel(int64_t number);
+
+  int64_t running() const { return static_cast<int64_t>(texts_.size()); }
+  int64_t waiting() const { return static_cast<int64_t>(waiting_.size()); }
+  EngineMemory memory() const;
+  int64_t reused_tokens() const { return state_->reused_tokens(); }  // that a beginning in common saved from being read
+
+ private:
+  struct Text {
+    int64_t number = 0;
+    std::unique_ptr<Writing> writing;
+    std::optional<Clock::time_point> deadline;
+    int64_t bytes = 0;  // that it can come to need
+    int64_t rows = 0;
+  };
+
+  int64_t bytes_for(const Writing& writing) const;
+  void end_overdue();
+  void begin_waiting();
+  bool fits(const Text& text);
+  void read(std::vector<Text> texts);
+  Text take(size_t index);
+  void go_on();
+  void make_room();
+
+  const Model& model_;
+  EngineOptions options_;
+  std::unique_ptr<DecoderState> state_;
+  std::deque<Text> waiting_;
+  std::vector<Text> texts_;   // in the order of the state's rows
+  std::vector<int32_t> ids_;  // the next token of each row
+  int64_t set_aside_ = 0, most_used_ = 0;
+  int64_t added_ = 0;
+};
+
+}  // namespace limpid

@@ -1,0 +1,250 @@
+#!/usr/bin/env bash
+# The commands that run models, over small models of every family: what each option promises, and what bad input says:
+# one clear line on stderr, an exit code that is not 0, nothing on stdout.
+# Usage: run_test.sh SOURCE_FOLDER BUILD_FOLDER
+set -uo pipefail
+limpid=$2/limpid
+shared=$1/../shared
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+wrong() {
+  printf 'FAILED: %s\n' "$*"
+  failures=$((failures + 1))
+}
+
+# says CODE PATTERN ARGUMENTS…: the exit code; with code 0 the output must match, else the message, of one line (wrong
+# usage: two), and nothing may be written. Input is what stands in the file `in`.
+: >in
+says() {
+  local code=$1 pattern=$2 got lines
+  shift 2
+  "$limpid" "$@" >out 2>err <in
+  got=$?
+  ((got == code)) || wrong "limpid $*: exit code $got instead of $code: $(cat err)"
+  if ((code == 0)); then
+    grep -Eq -- "$pattern" out || wrong "limpid $*: no match of $pattern in: $(cat out err)"
+    return
+  fi
+  grep -Eq -- "$pattern" err || wrong "limpid $*: no match of $pattern in: $(cat err)"
+  [[ -s out ]] && wrong "limpid $*: failed and wrote: $(cat out)"
+  lines=$(wc -l <err)
+  ((lines >= 1 && lines <= code)) || wrong "limpid $*: $lines lines of message: $(cat err)"
+}
+
+# ---- small models of every family, barely trained
+"$limpid" data copy --out copy --count 300 >/dev/null || wrong 'no data'
+paste copy/train.src <(cut -c1 copy/train.src | tr 'a-z' 'aabbbbbbbbbbbbbbbbbbbbbbbb') >copy/labels.tsv
+quick=(data.folder=copy batch.tokens=256 stop.steps=40 validation.steps=40 validation.translate=2 checkpoint.steps=40)
+train() {
+  "$limpid" train "$@" "${quick[@]}" >train.log 2>&1 || wrong "train $*: $(tail -3 train.log)"
+}
+train "$1/recipes/copy.toml" --out marian model.d_model=16 model.encoder_ffn_dim=32 model.decoder_ffn_dim=32 \
+  model.max_position_embeddings=24
+cat >rnn.toml <<'RECIPE'
+[data]
+train = ["train.src", "train.tgt"]
+valid = ["valid.src", "valid.tgt"]
+[tokenizer]
+kind = "words"
+[model]
+model_type = "rnn_seq2seq"
+cell = "gru"
+layers = 1
+embed_dim = 8
+hidden_size = 16
+bidirectional = true
+attention = "additive"
+RECIPE
+train rnn.toml --out rnn
+cat >lm.toml <<'RECIPE'
+[data]
+train = ["train.src"]
+valid = ["valid.src"]
+unit = "lines"
+[tokenizer]
+kind = "words"
+[model]
+model_type = "llama"
+hidden_size = 16
+intermediate_size = 32
+num_hidden_layers = 2
+num_attention_heads = 2
+num_key_value_heads = 1
+max_position_embeddings = 24
+RECIPE
+train lm.toml --out lm
+sed '/^\[model\]/,$d' lm.toml >bert.toml
+cat >>bert.toml <<'RECIPE'
+[model]
+model_type = "bert"
+hidden_size = 16
+intermediate_size = 32
+num_hidden_layers = 2
+num_attention_heads = 2
+max_position_embeddings = 24
+RECIPE
+train bert.toml --out bert
+train bert.toml --out labels data.labels=true 'data.train=labels.tsv' 'data.valid=[]'
+((failures > 0)) && exit 1
+
+# ---- translate: Transformer and recurrent model alike. Without the recipe's own wishes, the commands' defaults hold.
+rm -f marian/generation_config.json rnn/generation_config.json
+printf 'a b c d\n\nq w e r t\n' >in
+for model in marian rnn; do
+  says 0 . translate $model
+  (($(wc -l <out) == 3)) && [[ -z $(sed -n 2p out) ]] || wrong "$model: lines do not stand under each other"
+  cp out four
+  says 0 . translate $model --beam 4
+  cmp -s out four || wrong "$model: the beam is not 4 unless told"
+  says 0 . translate $model --texts-at-once 1
+  cmp -s out four || wrong "$model: alone differs from together"
+  says 0 . translate $model --memory 1MB
+  cmp -s out four || wrong "$model: a bound of memory changes the result"
+  says 0 . translate $model --beam 1
+  cp out greedy
+  says 0 . translate $model --sample --temperature 0
+  cmp -s out greedy || wrong "$model: the coldest draw is not greedy search"
+  says 0 $'^1\t-?[0-9.]+\t' translate $model --n-best 3
+  awk -F'\t' '$1 == last && $2 > score {exit 1} {last = $1; score = $2}' out || wrong "$model: n-best is not sorted: $(cat out)"
+  (($(grep -c '^1' out) == 3)) || wrong "$model: not three of the first line"
+  sed -n 's/^1\t\([^\t]*\)\t/a b c d\t/p' out >pairs
+  sed -n 's/^1\t//p' out | cut -f1 >scores
+  "$limpid" translate $model --score <pairs 2>err | cut -f2 >again
+  paste scores again | awk '{d = $1 - $2; if (d > 2e-4 || d < -2e-4) exit 1}' ||
+    wrong "$model: --score gives other scores than the search: $(paste scores again)"
+  says 0 . translate $model --sample --seed 5 --n-best 2
+  cp out drawn
+  says 0 . translate $model --sample --seed 5 --n-best 2
+  cmp -s out drawn || wrong "$model: the same seed, another draw"
+  says 0 '^z z ' translate $model --prefix 'z z' --max-length 6
+  says 0 . translate $model --max-length 2
+  awk 'NF > 2 {exit 1}' out || wrong "$model: longer than --max-length: $(cat out)"
+  says 0 '^' translate $model --no-repeat-ngram 1 --beam 2
+  awk '{split("", seen); for (i = 1; i <= NF; ++i) if (seen[$i]++) exit 1}' out || wrong "$model: repeats: $(cat out)"
+  says 0 '^' translate $model --repetition-penalty 3
+  says 0 $'\t([0-9]+-[0-9]+ ?)*$' translate $model --alignment all
+  says 0 '"weights":\[\[' translate $model --alignment 0.0 --json
+  says 1 'layer' translate $model --alignment 7
+  says 1 'such as 3' translate $model --alignment x
+  says 2 'beam' translate $model --beam 0
+  says 2 'beam' translate $model --beam -4
+  says 1 'beam of 900.*vocabulary' translate $model --beam 900
+  says 2 'n-best 5 needs' translate $model --n-best 5 --beam 2
+  says 1 'bytes.*raise it' translate $model --memory 1KB
+done
+says 1 'no tab' translate marian --score
+# A line longer than the model reads, or than wished, is translated in parts and joined again.
+printf 'a b cc. D e ff. %s\n' "$(yes g | head -40 | tr '\n' ' ')" >in
+says 0 '"parts":[3-9]' translate marian --json
+grep -q 'sentence by sentence' err || wrong 'splitting is not told'
+grep -q 'longer than the 23 tokens' err || wrong "an over-long sentence is not told: $(cat err)"
+printf 'a b cc. D e ff.\n' >in
+says 0 '"parts":1,' translate marian --json
+says 0 '"parts":2,' translate marian --json --split-above 0
+# What generation_config.json says holds where nothing else was asked for.
+cp -r marian ruled
+printf 'a b c d\n' >in
+printf '{"min_length": 3}' >ruled/generation_config.json # a text in any case
+first=$("$limpid" translate ruled --beam 1 <in 2>err | cut -d' ' -f1)
+id=$("$limpid" tokenize marian --ids "$first" | tr -dc '0-9')
+[[ -n $id ]] || { wrong 'the model writes nothing: no word to forbid'; id=5; }
+printf '{"num_beams": 1, "eos_token_id": 1, "bad_words_ids": [[%s]], "max_length": 4}' "$id" >ruled/generation_config.json
+says 0 '^' translate ruled
+grep -qw -- "$first" out && wrong "a bad word was written: $(cat out)"
+awk 'NF > 3 {exit 1}' out || wrong "max_length is not kept: $(cat out)"
+printf '{"forced_bos_token_id": %s}' "$id" >ruled/generation_config.json
+says 0 "^$first" translate ruled --max-length 5
+printf '{"bad_words_ids": [[99999]]}' >ruled/generation_config.json
+says 1 'bad_words_ids.*token id' translate ruled
+
+# ---- complete
+: >in
+greedy=(--temperature 0 --ignore-end -n 8)
+says 0 . complete lm 'a b c' "${greedy[@]}"
+cp out streamed
+says 0 '^a b c' complete lm 'a b c' "${greedy[@]}" --echo
+says 0 '"ending":"max tokens"' complete lm 'a b c' "${greedy[@]}" --json
+says 0 '"top":\[\{' complete lm 'a b c' "${greedy[@]}" --json --log-probabilities 2
+says 0 '^ *-[0-9.]+  "' complete lm 'a b c' "${greedy[@]}" --log-probabilities 0
+says 0 . complete lm 'a b c' --seed 3 -n 12 --top-k 5 --top-p 0.9 --min-p 0.01 --repetition-penalty 1.2
+cp out drawn
+says 0 . complete lm 'a b c' --seed 3 -n 12 --top-k 5 --top-p 0.9 --min-p 0.01 --repetition-penalty 1.2
+cmp -s out drawn || wrong 'complete: the same seed, another text'
+says 0 '==> 4 <==' complete lm 'a b c' 'd e f' --samples 2 --seed 1 -n 4 --memory 1MB
+word=$(tr ' ' '\n' <streamed | sed -n 3p)
+says 0 '"stop_string"' complete lm 'a b c' "${greedy[@]}" --stop "$word" --json
+says 0 . complete lm 'a b c' --temperature 0 --ignore-end -n 60
+grep -q 'tokens were forgotten' err || wrong "a full context is not told: $(cat err)"
+says 0 . complete lm 'a b c' --temperature 0 --ignore-end -n 60 --stop-at-context
+grep -q 'context is full' err || wrong 'the end at the context is not told'
+says 0 'time|deadline|"ending":"deadline"' complete lm 'a b c' --seed 1 --ignore-end -n 100000000 --time-limit 0.3 --json
+says 1 'prompt has .* tokens.*context 24.*shorten' complete lm --temperature 0 "$(yes a | head -30 | tr '\n' ' ')"
+printf 'a b c\n/new\nd e f\n/quit\n' >in
+says 0 . complete lm --interactive --temperature 0 -n 4 --ignore-end
+(($(wc -l <out) == 2)) || wrong "interactive: $(cat out)"
+: >in
+says 2 'max-tokens' complete lm a -n 0
+says 2 'temperature' complete lm a --temperature -1
+says 1 'limpid translate' complete marian 'a b'
+cp -r lm wishes
+printf '{"do_sample": false, "max_new_tokens": 3, "suppress_tokens": [5, 6, 7, 8]}' >wishes/generation_config.json
+says 0 '"tokens":\[(\{[^}]*\},?){0,3}\]' complete wishes 'a b c' --json
+
+# ---- encoders: masks, labels, vectors
+says 0 '%' complete bert 'a [MASK] c'
+says 0 '"masks":\[\{' complete bert 'a [MASK] c' --json
+printf 'a b c\nd e\n' >in
+says 0 $'^[ab]\t[01]\\.' classify labels
+says 0 '"probabilities"' classify labels --json
+says 1 'does not classify' classify bert
+for model in marian rnn lm bert; do
+  says 0 '^-?[0-9.e-]+( -?[0-9.e-]+)+$' embed $model
+  (($(wc -l <out) == 2)) || wrong "embed $model: not a vector a line"
+  says 0 . embed $model --layer 0 --pooling last --normalize
+  says 0 . embed $model --token 1
+  says 1 'no token 9' embed $model --token 9
+  says 1 'no layer 7' embed $model --layer 7
+done
+
+# ---- score and tokenize
+says 0 'perplexity' score lm
+says 0 '"rank":' score lm --json --top 2
+says 1 'no tab' score marian
+says 0 . tokenize lm --ids
+
+# ---- broken models
+for verb in translate complete embed score classify tokenize; do
+  says 1 'nowhere' $verb nowhere
+  mkdir -p empty
+  says 1 'empty' $verb empty
+done
+for verb in translate score; do
+  cp -r marian broken && rm broken/tokenizer.json broken/tokenizer_config.json
+  says 1 'broken: has no tokenizer' $verb broken
+  rm -rf broken && cp -r marian broken && truncate -s -100 broken/model.safetensors
+  says 1 'model.safetensors.*(truncated|download)' $verb broken
+  rm -rf broken && cp -r marian broken && sed -i 's/"decoder_ffn_dim": 32/"decoder_ffn_dim": 48/' broken/config.json
+  says 1 'model.decoder.layers.0.fc1' $verb broken
+  rm -rf broken && cp -r marian broken && sed -i 's/"decoder_layers": 1/"decoder_layers": 2/' broken/config.json
+  says 1 'model.decoder.layers.1' $verb broken
+  rm -rf broken && cp -r marian broken && printf '{' >broken/config.json
+  says 1 'config.json' $verb broken
+  rm -rf broken
+done
+
+# ---- published ones
+: >in
+if [[ -d $shared/weights/stories260K ]]; then
+  says 0 '^Once upon a time' complete "$shared/weights/stories260K/stories260K.bin" 'Once upon a time' --echo --temperature 0 -n 20
+  head -c 100000 "$shared/weights/stories260K/stories260K.bin" >cut.bin
+  cp "$shared/weights/stories260K/tok512.bin" .
+  says 1 'cut.bin' complete cut.bin 'Once'
+else
+  echo 'no ../shared: published models are left out'
+fi
+
+((failures == 0)) && echo "all as expected"
+exit $((failures > 0))
