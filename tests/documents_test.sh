@@ -11,13 +11,13 @@ ln -s "$2/limpid" "$work/repository/limpid"
 [[ -d $1/../shared ]] && ln -s "$(cd "$1/../shared" && pwd)" "$work/shared"
 cd "$work/repository" || exit 1
 
-# A command and what cuts it short.
+# What cuts a command short.
 shorter() {
-  case $1 in
-    './limpid demo'*) echo "$1 --minutes 0.1" ;;
-    './limpid train facts '*) echo "$1 stop.steps=40" ;;
-    *) echo "$1" ;;
-  esac
+  sed -e 's/^\.\/limpid demo.*/& --minutes 0.1/' \
+    -e 's/^\.\/limpid train facts .*/& stop.steps=400/' \
+    -e 's/^\.\/limpid look .* facts$/& --traces 2 --ablations 2 --edits 2/' \
+    -e 's/stop.steps=500/stop.steps=60/; s/--steps [0-9]*/--steps 20/; s/--models 12/--models 2/' \
+    -e 's/^\.\/limpid induction.*/& --steps 20/; s/^\.\/limpid superposition --svg [^ ]*/& --steps 20/' <<<"$1"
 }
 
 failures=0

@@ -120,7 +120,8 @@ int run_superposition(int argc, char** argv) {
                    "Trains the toy model of superposition, x' = ReLU(WᵀWx + b), at several sparsities and draws how it "
                    "packs n features into m dimensions.",
                    "limpid superposition --svg pentagon.svg\n"
-                   "         limpid superposition --features 400 --dimensions 30 --models 16 --sparsest 0.03");
+                   "         limpid superposition --features 400 --dimensions 30 --models 12 --sparsest 0.2 --steps "
+                   "1000 --learning-rate 0.01");
   SuperpositionCommand command;
   command.toy.steps = 2000;
   add_options(line, command);
