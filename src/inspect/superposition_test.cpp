@@ -63,7 +63,8 @@ TEST(Superposition, SparseFeaturesFormAPentagon) {
 }
 
 TEST(Superposition, DenseFeaturesDropTheLessImportant) {
-  const auto models = train_superposition({.densities = {1}, .steps = 2000, .batch = 128, .learning_rate = 1e-2, .seed = 1});
+  const auto models =
+      train_superposition({.densities = {1}, .steps = 2000, .batch = 128, .learning_rate = 1e-2, .seed = 1});
   EXPECT_EQ(represented_features(models[0]), (std::vector<int64_t>{0, 1}));
   EXPECT_EQ(superposition_shape(models[0]), "orthogonal pair");
 }

@@ -57,8 +57,8 @@ void multiply_block(Product p, int64_t row, int64_t rows, int64_t col, int64_t c
   if (p.bias) add_row(p.bias + col, p.c);
 }
 
-// oneDNN would spread every product over OpenMP's threads. Here a product is cut into blocks for our own threads, the same
-// ones with any number of them, so that the bits are the same too.
+// oneDNN would spread every product over OpenMP's threads. Here a product is cut into blocks for our own threads, the
+// same ones with any number of them, so that the bits are the same too.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
