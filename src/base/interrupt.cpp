@@ -11,6 +11,8 @@ namespace {
 
 constexpr int64_t kSameWish = 250'000'000;  // nanoseconds
 
+alignas(64) unsigned char handler_stack[1 << 16];
+
 std::atomic<int> received = 0;                             // the first signal
 std::atomic<int64_t> received_at = 0;                      // nanoseconds
 static_assert(std::atomic<int64_t>::is_always_lock_free);  // a handler may touch nothing else
@@ -38,7 +40,7 @@ void on_signal(int signal) {
 void install(int signal, struct sigaction& old) {
   struct sigaction handler {};
   handler.sa_handler = on_signal;
-  handler.sa_flags = SA_RESTART;  // a write that is under way goes on
+  handler.sa_flags = SA_RESTART | SA_ONSTACK;  // a write that is under way goes on
   ::sigaction(signal, nullptr, &old);
   if ((old.sa_flags & SA_SIGINFO) != 0 || old.sa_handler != SIG_IGN) ::sigaction(signal, &handler, nullptr);
 }
@@ -48,6 +50,10 @@ void install(int signal, struct sigaction& old) {
 InterruptGuard::InterruptGuard() {
   received = 0;
   received_at = 0;
+  stack_t stack{};
+  stack.ss_sp = handler_stack;
+  stack.ss_size = sizeof handler_stack;
+  ::sigaltstack(&stack, &old_stack_);
   install(SIGINT, old_interrupt_);
   install(SIGTERM, old_terminate_);
 }
@@ -55,6 +61,7 @@ InterruptGuard::InterruptGuard() {
 InterruptGuard::~InterruptGuard() {
   ::sigaction(SIGINT, &old_interrupt_, nullptr);
   ::sigaction(SIGTERM, &old_terminate_, nullptr);
+  ::sigaltstack(&old_stack_, nullptr);
 }
 
 bool interrupted() { return received.load(std::memory_order_relaxed) != 0; }

@@ -9,6 +9,10 @@ namespace limpid {
 // (A repetition within a quarter of a second is the same wish: shells, `timeout` and npm send a signal to a process
 // and to its group.) A signal that was ignored before, as under nohup, stays ignored. The end restores what was
 // before. One at a time.
+//
+// Handlers run on a stack of their own: inside a product of oneDNN the stack pointer may point into the library's
+// buffers, and what the system puts below it for a handler would destroy the heap. For the same reason the threads of
+// parallel_for take no signals.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -18,6 +22,7 @@ class InterruptGuard {
 
  private:
   struct sigaction old_interrupt_ = {}, old_terminate_ = {};
+  stack_t old_stack_ = {};
 };
 
 // Whether a signal has come since the guard was made. Cheap: ask as often as you like.

@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
+
+#include "base/parallel.h"
 
 namespace limpid {
 namespace {
@@ -30,6 +35,42 @@ TEST(Interrupt, SignalsSetAFlagAndTheFormerHandlersComeBack) {
     EXPECT_FALSE(interrupted()) << "a new guard starts anew";
   }
   std::signal(SIGTERM, before);
+}
+
+// Where the stack pointer stands when the handler is entered is for the handler alone to say.
+TEST(Interrupt, HandlersHaveAStackOfTheirOwn) {
+  stack_t before{}, during{}, after{};
+  struct sigaction action {};
+  ::sigaltstack(nullptr, &before);
+  {
+    const InterruptGuard guard;
+    ::sigaltstack(nullptr, &during);
+    ::sigaction(SIGTERM, nullptr, &action);
+  }
+  ::sigaltstack(nullptr, &after);
+  EXPECT_EQ(during.ss_flags & SS_DISABLE, 0);
+  EXPECT_GE(during.ss_size, size_t{1} << 16);
+  EXPECT_NE(action.sa_flags & SA_ONSTACK, 0);
+  EXPECT_EQ(after.ss_sp, before.ss_sp);
+}
+
+TEST(Interrupt, HelpersTakeNoSignals) {
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> helpers = 0, open = 0;
+  set_threads(3);
+  for (int round = 0; round < 200 && helpers == 0; ++round) {
+    parallel_for(64, [&](int64_t) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+      if (std::this_thread::get_id() == caller) return;
+      sigset_t blocked;
+      ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+      ++helpers;
+      if (!sigismember(&blocked, SIGTERM) || !sigismember(&blocked, SIGINT)) ++open;
+    });
+  }
+  set_threads(0);
+  EXPECT_GT(helpers, 0);
+  EXPECT_EQ(open, 0);
 }
 
 TEST(Interrupt, WhatWasIgnoredStaysIgnored) {

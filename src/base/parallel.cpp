@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -46,6 +47,13 @@ class Watch {
  private:
   std::atomic<int>& sleepers_;
 };
+
+// Signals are for the threads that the program made itself (base/interrupt.h says why that matters).
+void take_no_signals() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+}
 
 // Threads that help whoever calls. A job is open while it has items left; helpers that come in time join in, and the
 // caller waits only for those that did. So a machine that is busy with other things costs no more than the help it
@@ -96,6 +104,7 @@ class Pool {
   }
 
   void help(int number) {
+    take_no_signals();
     Watch watch(sleepers_);
     uint32_t done = 0;  // the last job this helper was in
     while (!stop_) {
