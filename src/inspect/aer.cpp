@@ -125,7 +125,7 @@ std::string crossing_svg(const WordAttention& attention, const WordLinks& truth,
     width = std::max(width, x);
     return at;
   };
-  double width = 420;
+  double width = 560;  // for the line below the picture
   const std::vector<double> above = centres(attention.source, width), below = centres(attention.target, width);
   std::string svg = svg_begin(width, kBottom + 58, title);
   const auto band = [&](size_t s, size_t t, const char* color, double stroke, double opacity, const char* more) {
