@@ -7,15 +7,11 @@
 #include <numeric>
 
 #include "app/command.h"
-#include "app/input_lines.h"
-#include "inference/decoder_state.h"
+#include "app/line_texts.h"
 #include "inference/fill_mask.h"
-#include "inference/model_text.h"
 
 namespace limpid {
 namespace {
-
-constexpr size_t kLinesAtOnce = 256;
 
 struct ClassifyOptions {
   std::string model;
@@ -48,25 +44,10 @@ void write(const std::string& text, const std::vector<double>& probabilities, co
 }
 
 void classify_lines(const ClassifyOptions& options, const LoadedModel& loaded) {
-  InputLines input(options.files);
-  const auto most = static_cast<size_t>(most_positions(loaded.config()));
-  int64_t number = 0;
-  for (;;) {
-    const std::vector<std::string> lines = input.next_lines(kLinesAtOnce);
-    if (lines.empty()) return;
-    std::vector<std::vector<int32_t>> texts;
-    for (const std::string& line : lines) {
-      ++number;
-      auto& ids = texts.emplace_back(input_ids(loaded, line));
-      if (ids.size() <= most) continue;
-      fmt::print(stderr, "limpid classify: line {} has {} tokens, the model reads {}: its end is left out\n", number,
-                 ids.size(), most);
-      ids.erase(ids.begin() + static_cast<ptrdiff_t>(most) - 1, ids.end() - 1);  // the last one often ends a text
-    }
-    const auto results = classify(*loaded.model, texts);
-    for (size_t i = 0; i < lines.size(); ++i) write(lines[i], results[i], loaded.config().labels, options);
-    check(std::fflush(stdout) == 0, "[classify] the output cannot be written: is the disk full?");
-  }
+  for_each_line_texts("classify", loaded, options.files, [&](const LineTexts& texts) {
+    const auto results = classify(*loaded.model, texts.ids);
+    for (size_t i = 0; i < results.size(); ++i) write(texts.lines[i], results[i], loaded.config().labels, options);
+  });
 }
 
 }  // namespace

@@ -2,18 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "app/command.h"
-#include "app/input_lines.h"
-#include "inference/decoder_state.h"
+#include "app/line_texts.h"
 #include "inference/embedding.h"
-#include "inference/model_text.h"
 
 namespace limpid {
 namespace {
-
-constexpr size_t kLinesAtOnce = 256;
 
 struct EmbedOptions {
   std::string model;
@@ -22,16 +16,6 @@ struct EmbedOptions {
   bool json = false;
   EmbeddingOptions embedding;
 };
-
-// Tokens that the model can read; the end of a longer text is left out, its last token (often a special one) stays.
-std::vector<int32_t> fitting(std::vector<int32_t> ids, const Config& config, int64_t line) {
-  const int64_t most = most_positions(config);
-  if (static_cast<int64_t>(ids.size()) <= most) return ids;
-  fmt::print(stderr, "limpid embed: line {} has {} tokens, the model reads {}: its end is left out\n", line, ids.size(),
-             most);
-  ids.erase(ids.begin() + most - 1, ids.end() - 1);
-  return ids;
-}
 
 void write(const std::string& text, const std::vector<real>& vector, bool json) {
   if (json) {
@@ -45,22 +29,13 @@ void write(const std::string& text, const std::vector<real>& vector, bool json) 
 }
 
 void embed_lines(const EmbedOptions& options, const LoadedModel& loaded) {
-  InputLines input(options.files);
-  int64_t number = 0;
-  for (;;) {
-    const std::vector<std::string> lines = input.next_lines(kLinesAtOnce);
-    if (lines.empty()) return;
-    std::vector<std::vector<int32_t>> texts;
-    for (const std::string& line : lines) {
-      ++number;
-      check(!line.empty() || loaded.config().family != Family::language_model,
-            "[embed] line {} is empty: a language model has no vector for it", number);
-      texts.push_back(fitting(input_ids(loaded, line), loaded.config(), number));
-    }
-    const auto vectors = embed(*loaded.model, texts, options.embedding);
-    for (size_t i = 0; i < lines.size(); ++i) write(lines[i], vectors[i], options.json);
-    check(std::fflush(stdout) == 0, "[embed] the output cannot be written: is the disk full?");
-  }
+  for_each_line_texts("embed", loaded, options.files, [&](const LineTexts& texts) {
+    for (size_t i = 0; i < texts.lines.size(); ++i)
+      check(!texts.lines[i].empty() || loaded.config().family != Family::language_model,
+            "[embed] line {} is empty: a language model has no vector for it", texts.first + static_cast<int64_t>(i));
+    const auto vectors = embed(*loaded.model, texts.ids, options.embedding);
+    for (size_t i = 0; i < vectors.size(); ++i) write(texts.lines[i], vectors[i], options.json);
+  });
 }
 
 }  // namespace

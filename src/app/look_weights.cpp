@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "app/firing_json.h"
 #include "app/look.h"
 #include "app/progress.h"
 #include "base/error.h"
@@ -71,22 +72,7 @@ Firing fire_over(const Session& session, const NeuronReader& reader, const Neuro
 }
 
 Json firing_json(const Firing& firing) {
-  Json texts = Json::array();
-  for (const FiringText& text : firing.texts())
-    texts.push_back({{"text", text.text},
-                     {"position", text.position},
-                     {"activation", text.activation},
-                     {"tokens", text.tokens},
-                     {"activations", text.activations},
-                     {"marked", text.marked}});
-  const Histogram& histogram = firing.histogram();
-  return {{"share", firing.share()},
-          {"histogram",
-           {{"low", histogram.low()},
-            {"width", histogram.width()},
-            {"zeros", histogram.zeros()},
-            {"bins", std::vector<int64_t>(histogram.bins().begin(), histogram.bins().end())}}},
-          {"texts", texts}};
+  return {{"share", firing.share()}, {"histogram", histogram_json(firing.histogram())}, {"texts", texts_json(firing)}};
 }
 
 std::string firing_text(const Firing& firing, const TerminalStyle& style) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "app/firing_json.h"
 #include "app/look.h"
 #include "app/progress.h"
 #include "base/error.h"
@@ -115,25 +116,12 @@ Json tokens_json(const Session& session, const std::vector<WeightedToken>& token
 }
 
 Json board_json(const Session& session, const FeatureDashboard& board) {
-  Json texts = Json::array();
-  for (const FiringText& text : board.firing.texts())
-    texts.push_back({{"text", text.text},
-                     {"position", text.position},
-                     {"activation", text.activation},
-                     {"tokens", text.tokens},
-                     {"activations", text.activations},
-                     {"marked", text.marked}});
-  const Histogram& histogram = board.firing.histogram();
   return {{"feature", board.feature},
           {"share", board.firing.share()},
           {"promoted", tokens_json(session, board.said.promoted)},
           {"demoted", tokens_json(session, board.said.demoted)},
-          {"histogram",
-           {{"low", histogram.low()},
-            {"width", histogram.width()},
-            {"zeros", histogram.zeros()},
-            {"bins", std::vector<int64_t>(histogram.bins().begin(), histogram.bins().end())}}},
-          {"texts", texts}};
+          {"histogram", histogram_json(board.firing.histogram())},
+          {"texts", texts_json(board.firing)}};
 }
 
 std::string board_text(const Session& session, const FeatureDashboard& board, const TerminalStyle& style) {

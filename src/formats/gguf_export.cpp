@@ -66,7 +66,6 @@ int64_t our_row(int64_t row, int64_t head_size) {
 std::string why_no_gguf(const Config& config, const Tokenizers& tokenizers) {
   if (config.model_type != "llama" && config.model_type != "gpt2") return "GGUF here is for Llama and GPT-2 families";
   if (std::string part = unusual_part(config); !part.empty()) return part;
-  if (!tokenizers.source) return {};
   try {
     GgufWriter trial;
     add_gguf_tokenizer(trial, tokenizers, config.vocab);
@@ -88,7 +87,7 @@ void write_gguf(const std::filesystem::path& path, Model& model, const Tokenizer
   writer.whole("general.file_type", file_type(model));
   writer.whole("general.quantization_version", 2);
   add_sizes(writer, config);
-  if (tokenizers.source) add_gguf_tokenizer(writer, tokenizers, config.vocab);
+  add_gguf_tokenizer(writer, tokenizers, config.vocab);
   model.visit_parameters([&](Weight& weight) {
     GgufTensorToWrite tensor{.name = gguf_name(config, weight.name),
                              .type = weight.type,

@@ -16,7 +16,8 @@ std::string why_no_gguf(const Config& config, const Tokenizers& tokenizers);
 // The model must have outputs in rows and types that GGUF has: see QuantizeOptions::for_gguf.
 void write_gguf(const std::filesystem::path& path, Model& model, const Tokenizers& tokenizers, const std::string& name);
 
-// The keys tokenizer.ggml.*. A kind of tokenizer that GGUF cannot hold is an Error that begins "[gguf]".
+// The keys tokenizer.ggml.*; without a tokenizer the word that says so. A kind of tokenizer that GGUF cannot hold is an
+// Error that begins "[gguf]".
 void add_gguf_tokenizer(GgufWriter& writer, const Tokenizers& tokenizers, int64_t vocabulary);
 
 }  // namespace limpid

@@ -76,6 +76,16 @@ TEST_F(GgufTokenizers, ByteLevelComesBack) {
   }
 }
 
+TEST_F(GgufTokenizers, NoneIsSaid) {
+  GgufWriter writer;
+  add_gguf_tokenizer(writer, {}, 32);
+  writer.write(folder_ / "v.gguf");
+  const GgufFile file(folder_ / "v.gguf");
+  EXPECT_EQ(file.text("tokenizer.ggml.model"), "none");  // llama.cpp opens no file without this word
+  EXPECT_FALSE(has_tokenizer(file));
+  EXPECT_THROW(gguf_tokenizers(file), Error);
+}
+
 TEST_F(GgufTokenizers, OtherKindsAreRefused) {
   const Tokenizers words = train_tokenizers({.kind = TokenizerKind::words}, each_of(english()), each_of(korean()));
   try {

@@ -82,6 +82,7 @@ void add_byte_level(GgufWriter& writer, const ordered_json& parts) {
 }  // namespace
 
 void add_gguf_tokenizer(GgufWriter& writer, const Tokenizers& tokenizers, int64_t vocabulary) {
+  if (!tokenizers.source) return writer.text(key("model"), "none");
   const auto* tokenizer = dynamic_cast<const StorableTokenizer*>(tokenizers.source.get());
   check(tokenizer != nullptr, "[gguf] the tokenizer is of a kind that cannot be stored");
   Pieces pieces = plain_pieces(tokenizer->vocabulary(), vocabulary);

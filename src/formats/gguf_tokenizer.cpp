@@ -130,11 +130,11 @@ std::shared_ptr<const Tokenizer> word_piece(const GgufFile& file) {
 
 }  // namespace
 
-bool has_tokenizer(const GgufFile& file) { return file.has(key("model")); }
+bool has_tokenizer(const GgufFile& file) { return file.text(key("model")).value_or("none") != "none"; }
 
 Tokenizers gguf_tokenizers(const GgufFile& file) {
   const auto model = file.text(key("model"));
-  check(model.has_value(), "{}: has no vocabulary: take a file that was converted with its tokenizer", file.where());
+  check(has_tokenizer(file), "{}: has no vocabulary: take a file that was converted with its tokenizer", file.where());
   Tokenizers result;
   bool begin = false, end = false;  // what the kind adds unless the file says
   if (*model == "llama" || *model == "t5") {

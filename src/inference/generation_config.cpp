@@ -14,23 +14,10 @@ class Reader {
   Reader(const json& file, int64_t vocab, std::string where) : file_(file), vocab_(vocab), where_(std::move(where)) {}
 
   std::optional<int64_t> whole(const char* key) const {
-    const json* value = find(key);
-    if (!value) return std::nullopt;
-    if (!value->is_number_integer()) wrong(key, *value, "a whole number");
-    return value->get<int64_t>();
+    return read<int64_t>(key, &json::is_number_integer, "a whole number");
   }
-  std::optional<double> decimal(const char* key) const {
-    const json* value = find(key);
-    if (!value) return std::nullopt;
-    if (!value->is_number()) wrong(key, *value, "a number");
-    return value->get<double>();
-  }
-  std::optional<bool> flag(const char* key) const {
-    const json* value = find(key);
-    if (!value) return std::nullopt;
-    if (!value->is_boolean()) wrong(key, *value, "true or false");
-    return value->get<bool>();
-  }
+  std::optional<double> decimal(const char* key) const { return read<double>(key, &json::is_number, "a number"); }
+  std::optional<bool> flag(const char* key) const { return read<bool>(key, &json::is_boolean, "true or false"); }
   std::optional<int32_t> token(const char* key) const {
     const json* value = find(key);
     return value ? std::optional(id(key, *value)) : std::nullopt;
@@ -57,6 +44,13 @@ class Reader {
   const json* find(const char* key) const {
     const auto found = file_.find(key);
     return found == file_.end() || found->is_null() ? nullptr : &*found;
+  }
+  template <class T>
+  std::optional<T> read(const char* key, bool (json::*is_right)() const noexcept, const char* allowed) const {
+    const json* value = find(key);
+    if (!value) return std::nullopt;
+    if (!(value->*is_right)()) wrong(key, *value, allowed);
+    return value->get<T>();
   }
   std::vector<int32_t> list(const char* key, const json& value) const {
     std::vector<int32_t> ids;

@@ -1,0 +1,36 @@
+#include "app/line_texts.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "app/input_lines.h"
+#include "base/error.h"
+#include "inference/decoder_state.h"
+#include "inference/model_text.h"
+
+namespace limpid {
+
+void for_each_line_texts(const std::string& command, const LoadedModel& loaded, const std::vector<std::string>& files,
+                         const std::function<void(const LineTexts&)>& body) {
+  constexpr size_t kLinesAtOnce = 256;
+  const auto most = static_cast<size_t>(most_positions(loaded.config()));
+  InputLines input(files);
+  for (int64_t first = 1;;) {
+    LineTexts texts{.first = first, .lines = input.next_lines(kLinesAtOnce)};
+    if (texts.lines.empty()) return;
+    for (const std::string& line : texts.lines) {
+      auto& ids = texts.ids.emplace_back(input_ids(loaded, line));
+      if (ids.size() > most) {
+        fmt::print(stderr, "limpid {}: line {} has {} tokens, the model reads {}: its end is left out\n", command,
+                   first, ids.size(), most);
+        ids.erase(ids.begin() + static_cast<ptrdiff_t>(most) - 1, ids.end() - 1);
+      }
+      ++first;
+    }
+    body(texts);
+    check(std::fflush(stdout) == 0, "[{}] the output cannot be written: is the disk full?", command);
+  }
+}
+
+}  // namespace limpid
