@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "app/measuring.h"
 #include "app/peak_memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "inference/decoder_state.h"
 #include "inspect/capture.h"
 
 namespace limpid {
@@ -29,6 +31,62 @@ double seconds_of(const std::function<void()>& work) {
   const double start = seconds_now();
   work();
   return seconds_now() - start;
+}
+
+// Seconds of the same work under every probe, in turns: the best of the rounds.
+template <size_t count>
+std::array<double, count> best_of_rounds(int rounds, const std::array<std::function<void()>, count>& works) {
+  std::array<double, count> best{};
+  for (int round = 0; round < rounds; ++round)
+    for (size_t i = 0; i < count; ++i) {
+      const double seconds = seconds_of(works[i]);
+      best[i] = round == 0 ? seconds : std::min(best[i], seconds);
+    }
+  return best;
+}
+
+// How fast work is under an empty probe, of its speed without one.
+double with_empty_probe(int rounds, const std::function<void(Probe*)>& work) {
+  FunctionProbe empty;
+  work(nullptr);
+  const auto [plain, probed] = best_of_rounds<2>(rounds, {[&] { work(nullptr); }, [&] { work(&empty); }});
+  return rounded(plain / probed, 10000);
+}
+
+double training_with_empty_probe(int rounds, const Config& config, const Batch& batch) {
+  const auto model = make_model(config);  // new weights: those of a file cannot be trained where they lie
+  Parameters parameters([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
+  parameters.initialize(1);
+  Gradients gradients(parameters);
+  const Arena arena;
+  return with_empty_probe(rounds, [&](Probe* probe) {
+    gradients.clear();
+    Tape tape(arena, &gradients);
+    Run run({.arena = arena, .tape = &tape, .probe = probe, .train = true, .seed = 1});
+    model->loss(run, batch, {});
+    tape.backward();
+  });
+}
+
+// Steps take turns, since a step is short and a machine's memory is not equally fast from one second to the next.
+double decoding_with_empty_probe(const CaptureBench& options, const Model& model) {
+  FunctionProbe empty;
+  std::vector<double> ratios;
+  for (int round = 0; round < options.rounds; ++round) {
+    const std::vector<std::vector<int32_t>> text = {{1}};
+    const auto plain = make_decoder_state(model), probed = make_decoder_state(model);
+    const std::vector<int32_t> ids = plain->add(text);
+    probed->add(text);
+    probed->watch(&empty);
+    double plain_seconds = 0, probed_seconds = 0;
+    for (int64_t i = 0; i < options.tokens; ++i) {
+      plain_seconds += seconds_of([&] { plain->step(ids); });
+      probed_seconds += seconds_of([&] { probed->step(ids); });
+    }
+    ratios.push_back(plain_seconds / probed_seconds);
+  }
+  std::nth_element(ratios.begin(), ratios.begin() + options.rounds / 2, ratios.end());
+  return rounded(ratios[static_cast<size_t>(options.rounds) / 2], 10000);
 }
 
 }  // namespace
@@ -60,13 +118,9 @@ nlohmann::ordered_json bench_capture(const CaptureBench& options) {
   capture_all(1);
   const double memory_of_one = peak_memory_mb();
   FunctionProbe empty;
-  double plain = 0, probed = 0, captured = 0;
-  const auto best = [](double& of, double seconds) { of = of == 0 ? seconds : std::min(of, seconds); };
-  for (int round = 0; round < options.rounds; ++round) {
-    best(plain, seconds_of([&] { forward(nullptr); }));
-    best(probed, seconds_of([&] { forward(&empty); }));
-    best(captured, seconds_of([&] { capture_all(texts.size()); }));
-  }
+  const auto [plain, probed, captured] = best_of_rounds<3>(
+      options.rounds, {[&] { forward(nullptr); }, [&] { forward(&empty); }, [&] { capture_all(texts.size()); }});
+  const double memory = peak_memory_mb();
   const auto tokens = static_cast<double>(options.texts * options.tokens);
   return {{"bench", "capture"},
           {"model", options.model},
@@ -81,7 +135,9 @@ nlohmann::ordered_json bench_capture(const CaptureBench& options) {
           {"empty_of_plain", rounded(plain / probed, 10000)},
           {"of_plain", rounded(plain / captured, 1000)},
           {"memory_mb_one_text", rounded(memory_of_one, 10)},
-          {"memory_mb", rounded(peak_memory_mb(), 10)}};
+          {"memory_mb", rounded(memory, 10)},
+          {"decoding_empty_of_plain", decoding_with_empty_probe(options, model)},
+          {"training_empty_of_plain", training_with_empty_probe(options.rounds, model.config(), texts.front().batch)}};
 }
 
 }  // namespace limpid

@@ -1,6 +1,6 @@
 #pragma once
 // What looking costs: a model over random texts without a probe, with an empty one, and with taps captured to disk, in
-// turns.
+// turns; and what an empty probe costs a step of training and a written token.
 
 #include <nlohmann/json.hpp>
 
@@ -14,8 +14,9 @@ struct CaptureBench {
   int64_t tokens = 256, texts = 8;
   int rounds = 5;
 };
-// tokens_per_second of the three, of_plain (capture) and empty_of_plain as ratios of the best rounds; memory_mb after
-// one text was captured and after all rounds: what a longer corpus adds.
+// tokens_per_second of the three, of_plain (capture), empty_of_plain, training_empty_of_plain and
+// decoding_empty_of_plain as ratios of the best rounds (decoding: their median); memory_mb after one text was captured
+// and after all rounds: what a longer corpus adds.
 nlohmann::ordered_json bench_capture(const CaptureBench& options);
 
 }  // namespace limpid

@@ -26,6 +26,10 @@ class DecoderState {
 
   virtual int64_t rows() const = 0;
 
+  // Every pass from now on shows its values to the probe and goes on with what it returns; null: none. Rows are
+  // sequences, in their order.
+  void watch(Probe* probe) { probe_ = probe; }
+
   // Reads texts and adds a row for each behind the others. Encoder-decoder models: sources, with their end token;
   // language models: beginnings to go on from. `limits`: for each text the most tokens that one of its rows will have
   // read (of a language model with the text), 0 or none: nobody knows. Returns the token that each new row's first step
@@ -55,6 +59,9 @@ class DecoderState {
   virtual void forget_down_to(int64_t /*bytes*/) {}
   virtual int64_t remembered_bytes() const { return 0; }
   virtual int64_t reused_tokens() const { return 0; }  // that were not read again since the beginning
+
+ protected:
+  Probe* probe_ = nullptr;
 };
 
 // Throws for a model that does not write. The model must outlive the state.

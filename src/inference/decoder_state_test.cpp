@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/parallel.h"
 #include "inference/small_translators.h"
 
@@ -130,6 +132,25 @@ TEST_P(DecoderStates, MayBecomeEmptyAndBeFilledAgain) {
   add({{6, 7, 2}, {8, 2}});
   step();
   step();
+}
+
+TEST_P(DecoderStates, AnEmptyProbeChangesNoBitAndAFullOneSeesEveryStep) {
+  FunctionProbe empty, names;
+  std::set<std::string> seen;
+  names.on("*", [&](const Tap& tap) { seen.insert(std::string(tap.name)); });
+  std::vector<std::vector<real>> scores;
+  for (Probe* probe : {static_cast<Probe*>(nullptr), static_cast<Probe*>(&empty)}) {
+    const auto state = make_decoder_state(*small_.model);
+    state->watch(probe);
+    Ids ids = state->add(std::vector<Ids>{{5, 6, 7, 2}, {9, 2}});
+    state->step(ids);
+    const Tensor logits = state->step(ids);
+    scores.emplace_back(logits.values().data, logits.values().data + logits.rows() * logits.cols());
+    state->watch(&names);
+    state->step(ids);
+  }
+  EXPECT_EQ(scores[0], scores[1]);
+  EXPECT_TRUE(seen.contains("logits"));
 }
 
 TEST_P(DecoderStates, TakeOneTokenARow) {

@@ -27,7 +27,7 @@ std::vector<int32_t> RecurrentDecoderState::add(std::span<const std::vector<int3
   if (texts.empty()) return {};
   for (const auto& text : texts)
     check(!text.empty(), "[decoder] a source without tokens: it ends at least with the end token");
-  Run run({.arena = arena_});
+  Run run({.arena = arena_, .probe = probe_});
   std::vector<int32_t> order(texts.size());
   std::iota(order.begin(), order.end(), 0);
   const RnnDecoderState read = model_.encode(run, Tokens::of({texts.begin(), texts.end()}), order);
@@ -47,7 +47,7 @@ std::vector<int32_t> RecurrentDecoderState::add(std::span<const std::vector<int3
 Tensor RecurrentDecoderState::step(std::span<const int32_t> ids) {
   check(static_cast<int64_t>(ids.size()) == rows(), "[decoder] {} tokens for {} rows: a step takes one token a row",
         ids.size(), rows());
-  Run run({.arena = arena_});
+  Run run({.arena = arena_, .probe = probe_});
   const StepLayout layout{Sequences(std::vector<int64_t>(ids.size(), 1))};
   const Tensor x = model_.step(run, state_, ids, layout);
   return model_.output().logits(run, x, layout.rows);

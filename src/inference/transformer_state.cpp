@@ -43,7 +43,7 @@ std::vector<int32_t> Seq2SeqState::add(std::span<const std::vector<int32_t>> tex
   for (const auto& text : texts)
     check(!text.empty(), "[decoder] a source without tokens: it ends at least with the end token");
   const Tokens source = Tokens::of({texts.begin(), texts.end()});
-  Run run({.arena = arena_});
+  Run run({.arena = arena_, .probe = probe_});
   const Tensor memory = model_.encode(run, source);
   for (int64_t i = 0; i < source.sequences.count(); ++i) {
     unseen_.push_back(memory.slice(source.sequences.begin(i), source.sequences.length(i)));
@@ -55,7 +55,7 @@ std::vector<int32_t> Seq2SeqState::add(std::span<const std::vector<int32_t>> tex
 
 Tensor Seq2SeqState::step(std::span<const int32_t> ids) {
   check_rows(ids.size(), rows());
-  Run run({.arena = arena_, .cache = &cache_});
+  Run run({.arena = arena_, .probe = probe_, .cache = &cache_});
   Tensor memory;
   std::vector<int64_t> lengths;
   if (some_unseen_) {
@@ -98,7 +98,7 @@ int64_t Seq2SeqState::bytes_for(const Need& need) const {
 }
 
 Tensor LanguageModelState::read(const Tokens& tokens) {
-  Run run({.arena = arena_, .cache = &cache_});
+  Run run({.arena = arena_, .probe = probe_, .cache = &cache_});
   Batch batch;
   batch.input = tokens;
   batch.labels.assign(tokens.ids.size(), 0);
@@ -185,7 +185,7 @@ Tensor LanguageModelState::step(std::span<const int32_t> ids) {
   const Tokens tokens = one_each(ids);
   const Tensor x = read(tokens);
   for (size_t i = 0; i < ids.size(); ++i) read_[i].push_back(ids[i]);
-  Run run({.arena = arena_});
+  Run run({.arena = arena_, .probe = probe_});
   return model_.output().logits(run, x, tokens.sequences);
 }
 

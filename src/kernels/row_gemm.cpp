@@ -1,6 +1,8 @@
 // Weights by outputs: every y[i, j] is the sum of the lanes of one vector, to which the products x[i, p]·w[j, p] were
 // added in the order of p, a vector at a time. Weights by inputs: it is one chain of products in the order of p.
-// Tiles of several rows and outputs share what they load; they change no sum.
+// Tiles of several rows and outputs share what they load; they change no sum. All rows of x, which stay in the cache,
+// meet some outputs before the next ones come, and meanwhile the weights of those are asked for: memory delivers while
+// the processor computes.
 
 #include "kernels/row_gemm.h"
 
@@ -9,11 +11,14 @@
 #define HWY_TARGET_INCLUDE "kernels/row_gemm.cpp"
 #include <hwy/foreach_target.h>
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "kernels/simd-inl.h"
+#include "kernels/unroll-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {
@@ -26,7 +31,8 @@ constexpr int64_t kLanes = hn::MaxLanes(Reals());
 constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64;  // 32, otherwise 16
 constexpr int64_t kTileRows = kManyRegisters ? 4 : 3;
 // Few rows take more outputs at a time, so that enough sums are under way to hide how long an addition takes.
-constexpr int64_t tile_outputs(int64_t rows) { return rows <= (kManyRegisters ? 2 : 1) ? 8 : 4; }
+constexpr int64_t kManyOutputs = 8, kOutputs = 4;
+constexpr bool few(int64_t rows) { return rows <= (kManyRegisters ? 2 : 1); }
 
 // A part of a matrix that is stored as numbers of type T.
 template <class T>
@@ -104,94 +110,136 @@ HWY_INLINE void store_sums(const RealVec (&sums)[kOutputs], real* y) {
   for (int64_t j = 0; j < kOutputs; ++j) y[j] = hn::GetLane(hn::SumOfLanes(Reals(), sums[j]));
 }
 
-// Some rows of x by some rows of w.
-template <class Number, int64_t kRows, int64_t kOutputs>
-HWY_INLINE void dot_tile(ConstMatrix x, Part<typename Number::Stored> w, Matrix y) {
+// The share of one tile of rows in asking for what comes next: the things from `begin` on to `end` of `count`.
+struct Share {
+  int64_t begin, end;
+  Share(int64_t count, int64_t tile, int64_t tiles) {
+    const int64_t each = (count + tiles - 1) / tiles;
+    begin = std::min(count, tile * each);
+    end = std::min(count, begin + each);
+  }
+};
+
+// Some rows of x by some rows of w. `ask(p)` asks for weights that come next, while input p is worked on.
+template <class Number, int64_t kRows, int64_t kOutputs, class Ask>
+HWY_INLINE void dot_tile(ConstMatrix x, Part<typename Number::Stored> w, Matrix y, const Ask& ask) {
+  using T = typename Number::Stored;
   RealVec sums[kRows][kOutputs];
-  for (auto& row : sums)
-    for (RealVec& sum : row) sum = hn::Zero(Reals());
+  unroll<kRows>([&](auto i) HWY_ATTR { unroll<kOutputs>([&](auto j) HWY_ATTR { sums[i][j] = hn::Zero(Reals()); }); });
+  const auto add = [&](const auto& load_x, const auto& load_w) HWY_ATTR {
+    RealVec rows[kRows];
+    unroll<kRows>([&](auto i) HWY_ATTR { rows[i] = load_x(x.row(i)); });
+    unroll<kOutputs>([&](auto j) HWY_ATTR {
+      const RealVec weights = load_w(w.row(j));
+      unroll<kRows>([&](auto i) HWY_ATTR { sums[i][j] = hn::MulAdd(rows[i], weights, sums[i][j]); });
+    });
+  };
   const int64_t whole = x.cols / kLanes * kLanes, rest = x.cols - whole;
   for (int64_t p = 0; p < whole; p += kLanes) {
-    RealVec rows[kRows];
-    for (int64_t i = 0; i < kRows; ++i) rows[i] = Real::whole(x.row(i) + p);
-    for (int64_t j = 0; j < kOutputs; ++j) {
-      const RealVec weights = Number::whole(w.row(j) + p);
-      for (int64_t i = 0; i < kRows; ++i) sums[i][j] = hn::MulAdd(rows[i], weights, sums[i][j]);
-    }
+    ask(p);
+    add([&](const real* row) HWY_ATTR { return Real::whole(row + p); },
+        [&](const T* row) HWY_ATTR { return Number::whole(row + p); });
   }
-  if (rest > 0) {
-    RealVec rows[kRows];
-    for (int64_t i = 0; i < kRows; ++i) rows[i] = Real::first(x.row(i) + whole, rest);
-    for (int64_t j = 0; j < kOutputs; ++j) {
-      const RealVec weights = Number::first(w.row(j) + whole, rest);
-      for (int64_t i = 0; i < kRows; ++i) sums[i][j] = hn::MulAdd(rows[i], weights, sums[i][j]);
-    }
-  }
-  for (int64_t i = 0; i < kRows; ++i) store_sums(sums[i], y.row(i));
-}
-
-template <class Number, int64_t kRows>
-HWY_INLINE void dot_rows(ConstMatrix x, Part<typename Number::Stored> w, Matrix y) {
-  constexpr int64_t kOutputs = tile_outputs(kRows);
-  int64_t j = 0;
-  for (; j + kOutputs <= y.cols; j += kOutputs)
-    dot_tile<Number, kRows, kOutputs>(x, {w.row(j), w.stride}, y.cols_from(j, kOutputs));
-  // The same sums whatever the number of rows: what is left of a tile of eight may be a tile of four.
-  for (; j + 4 <= y.cols; j += 4) dot_tile<Number, kRows, 4>(x, {w.row(j), w.stride}, y.cols_from(j, 4));
-  for (; j < y.cols; ++j) dot_tile<Number, kRows, 1>(x, {w.row(j), w.stride}, y.cols_from(j, 1));
+  if (rest > 0)
+    add([&](const real* row) HWY_ATTR { return Real::first(row + whole, rest); },
+        [&](const T* row) HWY_ATTR { return Number::first(row + whole, rest); });
+  unroll<kRows>([&](auto i) HWY_ATTR { store_sums(sums[i], y.row(i)); });
 }
 
 // Some rows of x by some columns of w: whole vectors, or the first `count` numbers of one.
-template <class Number, int64_t kRows, int64_t kVectors>
-HWY_INLINE void chain_tile(ConstMatrix x, Part<typename Number::Stored> w, Matrix y, int64_t count) {
+template <class Number, int64_t kRows, int64_t kVectors, class Ask>
+HWY_INLINE void chain_tile(ConstMatrix x, Part<typename Number::Stored> w, Matrix y, int64_t count, const Ask& ask) {
   const Reals d;
   RealVec sums[kRows][kVectors];
-  for (auto& row : sums)
-    for (RealVec& sum : row) sum = hn::Zero(d);
+  unroll<kRows>([&](auto i) HWY_ATTR { unroll<kVectors>([&](auto v) HWY_ATTR { sums[i][v] = hn::Zero(d); }); });
   for (int64_t p = 0; p < x.cols; ++p) {
+    ask(p);
     RealVec weights[kVectors];
-    for (int64_t v = 0; v < kVectors; ++v)
+    unroll<kVectors>([&](auto v) HWY_ATTR {
       weights[v] = count == kLanes ? Number::whole(w.row(p) + v * kLanes) : Number::first(w.row(p), count);
-    for (int64_t i = 0; i < kRows; ++i) {
+    });
+    unroll<kRows>([&](auto i) HWY_ATTR {
       const RealVec number = hn::Set(d, x(i, p));
-      for (int64_t v = 0; v < kVectors; ++v) sums[i][v] = hn::MulAdd(number, weights[v], sums[i][v]);
+      unroll<kVectors>([&](auto v) HWY_ATTR { sums[i][v] = hn::MulAdd(number, weights[v], sums[i][v]); });
+    });
+  }
+  unroll<kRows>([&](auto i) HWY_ATTR {
+    unroll<kVectors>([&](auto v)
+                         HWY_ATTR { store_partial(sums[i][v], d, y.row(i) + v * kLanes, static_cast<size_t>(count)); });
+  });
+}
+
+// Calls body(rows, first, tile, tiles) for tiles of at most kTileRows rows, their number a constant.
+template <class Body>
+HWY_INLINE void for_row_tiles(int64_t rows, const Body& body) {
+  const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const int64_t first = tile * kTileRows;
+    switch (std::min(kTileRows, rows - first)) {
+      case 1: body(std::integral_constant<int64_t, 1>(), first, tile, tiles); break;
+      case 2: body(std::integral_constant<int64_t, 2>(), first, tile, tiles); break;
+      case 3: body(std::integral_constant<int64_t, 3>(), first, tile, tiles); break;
+      default: body(std::integral_constant<int64_t, kTileRows>(), first, tile, tiles);
     }
   }
-  for (int64_t i = 0; i < kRows; ++i)
-    for (int64_t v = 0; v < kVectors; ++v) store_partial(sums[i][v], d, y.row(i) + v * kLanes, count);
 }
 
-template <class Number, int64_t kRows>
-HWY_INLINE void chain_rows(ConstMatrix x, Part<typename Number::Stored> w, Matrix y) {
-  constexpr int64_t kVectors = tile_outputs(kRows);
-  int64_t j = 0;
-  for (; j + kVectors * kLanes <= y.cols; j += kVectors * kLanes)
-    chain_tile<Number, kRows, kVectors>(x, {w.data + j, w.stride}, y.cols_from(j, kVectors * kLanes), kLanes);
-  for (int64_t count = 0; j < y.cols; j += count) {
-    count = std::min(kLanes, y.cols - j);
-    chain_tile<Number, kRows, 1>(x, {w.data + j, w.stride}, y.cols_from(j, count), count);
+template <class Number, int64_t kOutputs>
+void dot_outputs(ConstMatrix x, Part<typename Number::Stored> w, int64_t begin, int64_t end, Matrix y) {
+  for (int64_t j = begin; j < end; j += kOutputs) {
+    const int64_t next = j + kOutputs;
+    for_row_tiles(x.rows, [&](auto rows, int64_t first, int64_t tile, int64_t tiles) HWY_ATTR {
+      const Share share(std::min(kOutputs, y.cols - next), tile, tiles);
+      const Matrix out = y.rows_from(first, rows).cols_from(j, kOutputs);
+      dot_tile<Number, rows, kOutputs>(x.rows_from(first, rows), {w.row(j), w.stride}, out, [&](int64_t p) HWY_ATTR {
+        for (int64_t i = share.begin; i < share.end; ++i) hwy::Prefetch(w.row(next + i) + p);
+      });
+    });
   }
 }
 
-template <class Number, int64_t kRows>
-void multiply_rows(ConstMatrix x, Transpose transpose, Part<typename Number::Stored> w, Matrix y) {
-  int64_t i = 0;
-  for (; i + kRows <= x.rows; i += kRows) {
-    if (transpose == Transpose::yes)
-      dot_rows<Number, kRows>(x.rows_from(i, kRows), w, y.rows_from(i, kRows));
-    else
-      chain_rows<Number, kRows>(x.rows_from(i, kRows), w, y.rows_from(i, kRows));
+template <class Number>
+void multiply_by_outputs(ConstMatrix x, Part<typename Number::Stored> w, Matrix y) {
+  const int64_t many = few(x.rows) ? y.cols / kManyOutputs * kManyOutputs : 0, whole = y.cols / kOutputs * kOutputs;
+  dot_outputs<Number, kManyOutputs>(x, w, 0, many, y);
+  dot_outputs<Number, kOutputs>(x, w, many, whole, y);
+  dot_outputs<Number, 1>(x, w, whole, y.cols, y);
+}
+
+template <class Number, int64_t kVectors>
+void chain_columns(ConstMatrix x, Part<typename Number::Stored> w, int64_t begin, int64_t end, Matrix y) {
+  constexpr int64_t kColumns = kVectors * kLanes;
+  for (int64_t j = begin; j < end; j += kColumns) {
+    const int64_t next = j + kColumns, count = std::min(kColumns, end - j);
+    for_row_tiles(x.rows, [&](auto rows, int64_t first, int64_t tile, int64_t tiles) HWY_ATTR {
+      const Share share(next < y.cols ? x.cols : 0, tile, tiles);
+      const Matrix out = y.rows_from(first, rows).cols_from(j, count);
+      chain_tile<Number, rows, kVectors>(x.rows_from(first, rows), {w.data + j, w.stride}, out, std::min(kLanes, count),
+                                         [&](int64_t p) HWY_ATTR {
+                                           if (p < share.begin || p >= share.end) return;
+                                           for (int64_t i = 0; i < kColumns; i += kLanes)
+                                             hwy::Prefetch(w.row(p) + next + i);
+                                         });
+    });
   }
-  if constexpr (kRows > 1)
-    if (i < x.rows)
-      multiply_rows<Number, kRows - 1>(x.rows_from(i, x.rows - i), transpose, w, y.rows_from(i, x.rows - i));
+}
+
+template <class Number>
+void multiply_by_inputs(ConstMatrix x, Part<typename Number::Stored> w, Matrix y) {
+  constexpr int64_t kMany = kManyOutputs * kLanes, kSome = kOutputs * kLanes;
+  const int64_t many = few(x.rows) ? y.cols / kMany * kMany : 0, whole = many + (y.cols - many) / kSome * kSome;
+  chain_columns<Number, kManyOutputs>(x, w, 0, many, y);
+  chain_columns<Number, kOutputs>(x, w, many, whole, y);
+  chain_columns<Number, 1>(x, w, whole, y.cols, y);
 }
 
 template <class Number>
 void multiply_part(ConstMatrix x, Transpose transpose, const StoredMatrix& w, int64_t first, Matrix y) {
   const auto* data = static_cast<const typename Number::Stored*>(w.data);
-  multiply_rows<Number, kTileRows>(x, transpose, {data + first * (transpose == Transpose::yes ? w.cols : 1), w.cols},
-                                   y);
+  if (transpose == Transpose::yes)
+    multiply_by_outputs<Number>(x, {data + first * w.cols, w.cols}, y);
+  else
+    multiply_by_inputs<Number>(x, {data + first, w.cols}, y);
 }
 
 }  // namespace
@@ -214,8 +262,8 @@ namespace {
 
 HWY_EXPORT(multiply_outputs);
 
-// Rows that a thread takes at a time: their tiles of x stay in the first cache while weights come from the second.
-constexpr int64_t kRowBlock = 192;
+// Rows that a thread takes at a time: they stay in the second cache while weights pass.
+int64_t row_block(int64_t inputs) { return std::clamp<int64_t>((1 << 17) / std::max<int64_t>(1, inputs), 48, 192); }
 
 // Outputs that a thread takes at a time: weights for half of the second cache, and some for every thread unless the
 // whole product is smaller than what it takes to wake one. Tiles are whole, and threads do not write to the same line.
@@ -236,9 +284,10 @@ void row_gemm(ConstMatrix x, Transpose transpose_w, const StoredMatrix& w, Matri
         by_output ? w.rows : w.cols, y.rows, y.cols);
   check(w.type == kRealType || widens(w.type), "[row gemm] no product with numbers of type {}", name_of(w.type));
   const int64_t outputs = output_block(y.rows, y.cols, x.cols);
-  const int64_t output_blocks = (y.cols + outputs - 1) / outputs, row_blocks = (y.rows + kRowBlock - 1) / kRowBlock;
+  const int64_t at_once = row_block(x.cols);
+  const int64_t output_blocks = (y.cols + outputs - 1) / outputs, row_blocks = (y.rows + at_once - 1) / at_once;
   parallel_for(output_blocks * row_blocks, [&](int64_t i) {
-    const int64_t row = i / output_blocks * kRowBlock, rows = std::min(kRowBlock, y.rows - row);
+    const int64_t row = i / output_blocks * at_once, rows = std::min(at_once, y.rows - row);
     const int64_t first = i % output_blocks * outputs, count = std::min(outputs, y.cols - first);
     const Matrix part = y.rows_from(row, rows).cols_from(first, count);
     HWY_DYNAMIC_DISPATCH(multiply_outputs)(x.rows_from(row, rows), transpose_w, w, first, part);
