@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "inspect/capture.h"
+#include "inspect/effect.h"
 #include "text/line_reader.h"
 
 namespace limpid {
@@ -18,6 +19,7 @@ struct CaptureCommand {
   CaptureOptions capture;
   std::vector<std::string> files;
   std::string out;
+  int64_t generate = 0;
   bool dry = false;
 };
 
@@ -39,11 +41,25 @@ void each_line(const Session& session, const std::vector<std::string>& files,
   }
 }
 
+// The text with what the model writes after it (of an encoder-decoder model: for it), as far as it reads that itself.
+Example with_written(const Session& session, const Example& example, int64_t most) {
+  const std::vector<int32_t> written =
+      write_greedily(session.model(), example, nullptr, most, session.writer().special().end);
+  fmt::print(stderr, "limpid look: writes {} tokens: {}\n", written.size(), session.writer().decode(written));
+  std::vector<int32_t> ids;
+  if (!session.two_sided()) ids = example.batch.input.ids;
+  ids.insert(ids.end(), written.begin(), written.end());
+  if (!session.two_sided() && !written.empty()) ids.pop_back();
+  check(!ids.empty(), "[capture] the model ends at once: it writes nothing for this text");
+  return example_of(session.config(), example.batch.source.ids, ids);
+}
+
 void run_capture(const LookOptions& options, const CaptureCommand& command) {
   const Session session = open_model(options);
   Examples examples;
   if (command.files.empty()) {
-    const auto example = std::make_shared<Example>(read_example(session, options));
+    auto example = std::make_shared<Example>(read_example(session, options));
+    if (command.generate > 0) *example = with_written(session, *example, command.generate);
     examples = [example](const std::function<void(const Example&)>& use) { use(*example); };
   } else {
     check(!session.two_sided() || command.files.size() == 2,
@@ -81,6 +97,10 @@ LookPart add_look_capture(CLI::App& look, LookOptions& options) {
   part->add_option("--file", command->files,
                    "texts, a line each, plain or gzip; of encoder-decoder models SOURCE TARGET")
       ->expected(1, 2);
+  part->add_option("--generate", command->generate,
+                   "let the model write at most so many tokens and capture the values with which it does")
+      ->excludes("--file")
+      ->check(CLI::Range(1, 1 << 20));
   part->add_option("--layer", command->capture.layers, "only these layers");
   part->add_option("--position", command->capture.positions, "only these positions; -1 is the last");
   auto* out = part->add_option("--out", command->out, "FILE.safetensors, or a new folder for .npy files");
@@ -89,7 +109,10 @@ LookPart add_look_capture(CLI::App& look, LookOptions& options) {
   part->callback([out, dry] {
     if (out->count() == 0 && dry->count() == 0) throw CLI::RequiredError("--out");
   });
-  return {part, [&options, command] { run_capture(options, *command); }};
+  return {part, [&options, command] {
+            command->capture.token_by_token = command->generate > 0;
+            run_capture(options, *command);
+          }};
 }
 
 }  // namespace limpid

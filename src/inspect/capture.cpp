@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "base/error.h"
+#include "inference/decoder_state.h"
 
 namespace limpid {
 namespace {
@@ -36,29 +38,43 @@ struct Lengths {
       : source(example.batch.source.sequences.tokens()), input(example.batch.input.sequences.tokens()) {}
 };
 
-// Keeps one text's values of one tap until its pass is over: taps of recurrent layers come step by step. The room is
-// kept for the next text.
+// Keeps one text's values of one tap until all is read: taps of recurrent layers, and all taps of a text that is read
+// token by token, come step by step. The room is kept for the next text.
 struct Gathered {
   int64_t cols = 0;                      // pairs: keys
   std::vector<std::vector<real>> heads;  // pairs: of each head; rows: one entry
+  real missing = 0;                      // stands for the pair of a query with a key that comes later
 
-  void clear() {
+  void begin(const TapInfo& tap, const Lengths& lengths) {
+    cols = tap.keys ? tap.key_count(lengths.source, lengths.input) : tap.cols;
+    missing = tap.name.ends_with("pattern") ? 0 : -std::numeric_limits<real>::infinity();
+    heads.resize(tap.keys ? tap.heads : 1);
     for (std::vector<real>& head : heads) head.clear();
   }
 };
 
 void gather(const Tap& tap, Gathered& into) {
-  into.heads.resize(tap.layout.keys ? tap.layout.heads : 1);
   for (size_t head = 0; head < into.heads.size(); ++head) {
     const ConstMatrix values = tap.layout.keys ? tap.pairs(0, static_cast<int64_t>(head)) : tap.value.values();
-    into.cols = values.cols;
     std::vector<real>& to = into.heads[head];
-    if (values.contiguous()) {
+    if (values.contiguous() && values.cols == into.cols) {
       to.insert(to.end(), values.data, values.data + values.size());
       continue;
     }
-    for (int64_t i = 0; i < values.rows; ++i) to.insert(to.end(), values.row(i), values.row(i) + values.cols);
+    for (int64_t i = 0; i < values.rows; ++i) {
+      to.insert(to.end(), values.row(i), values.row(i) + values.cols);
+      to.insert(to.end(), static_cast<size_t>(into.cols - values.cols), into.missing);
+    }
   }
+}
+
+// One token a pass, as when the text is written.
+void read_token_by_token(const Model& model, const Batch& batch, Probe& probe) {
+  const std::vector<int32_t>& ids = batch.input.ids;
+  const auto state = make_decoder_state(model);
+  state->watch(&probe);
+  state->add(std::vector<std::vector<int32_t>>{batch.source.ids.empty() ? std::vector{ids.front()} : batch.source.ids});
+  for (const int32_t id : ids) state->step(std::span(&id, 1));
 }
 
 void write(const Gathered& values, const std::vector<int64_t>& positions, int64_t rows, ArrayFile& file, size_t array) {
@@ -77,7 +93,7 @@ void write(const Gathered& values, const std::vector<int64_t>& positions, int64_
 
 CapturePlan plan_capture(const Model& model, const CaptureOptions& options, const Examples& examples) {
   check(!options.patterns.empty(), "[capture] name the taps to capture: all of them are rarely wanted and large");
-  CapturePlan plan{.positions = options.positions};
+  CapturePlan plan{.positions = options.positions, .token_by_token = options.token_by_token};
   const std::vector<TapInfo> known = list_taps(model);
   std::vector<std::string> names;
   for (const std::string& pattern : options.patterns)
@@ -134,9 +150,11 @@ void capture(const Model& model, const CapturePlan& plan, const Examples& exampl
       std::any_of(plan.taps.begin(), plan.taps.end(), [](const TapInfo& t) { return t.name == "logits"; });
   examples([&](const Example& example) {
     const Lengths lengths(example);
-    for (Gathered& one : values) one.clear();
+    for (size_t i = 0; i < values.size(); ++i) values[i].begin(plan.taps[i], lengths);
     Run run({.arena = arena, .probe = &probe});
-    if (output)
+    if (plan.token_by_token)
+      read_token_by_token(model, example.batch, probe);
+    else if (output)
       model.logits(run, example.batch);
     else
       model.forward(run, example.batch);

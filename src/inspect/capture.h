@@ -6,6 +6,9 @@
 // each text (heads, queries, keys): an array of that shape where there is one text, else all numbers in a row.
 // "texts" (texts, 2) holds the tokens of the source and of the input, "input_ids" and "source_ids" the tokens. Taps of
 // recurrent layers that go backwards stand in the order of their steps: the last token first.
+//
+// A text is read in one pass, or token by token through the decoder's cache as when it is written. Then a key that
+// comes after its query was not there yet: its pattern is 0, its scores are -∞.
 
 #include <functional>
 #include <optional>
@@ -20,11 +23,13 @@ struct CaptureOptions {
   std::vector<std::string> patterns;  // at least one, our names or TransformerLens'
   std::vector<int64_t> layers;        // none: all
   std::vector<int64_t> positions;     // of rows (of pairs: queries), negative from the end; none: all
+  bool token_by_token = false;        // of models that write
 };
 
 struct CapturePlan {
   std::vector<TapInfo> taps;
   std::vector<int64_t> positions;
+  bool token_by_token = false;
   int64_t texts = 0, source_tokens = 0, input_tokens = 0;
   std::vector<ArrayShape> arrays;  // taps first, then texts, input_ids, source_ids
   int64_t bytes = 0;               // of the numbers

@@ -79,6 +79,19 @@ std::vector<int32_t> write_greedily(const Model& model, const Example& example, 
   check(config.family != Family::encoder, "[look] an encoder writes nothing: leave --generate out");
   const bool goes_on = config.family == Family::language_model;
   std::vector<int32_t> ids = goes_on ? example.batch.input.ids : std::vector<int32_t>{}, written;
+  if (probe == nullptr) {
+    const auto state = make_decoder_state(model);
+    std::vector<int32_t> next = state->add(std::vector<std::vector<int32_t>>{goes_on ? ids : example.batch.source.ids});
+    const int64_t room = most_positions(config) - static_cast<int64_t>(ids.size()) + (goes_on ? 1 : 0);
+    while (static_cast<int64_t>(written.size()) < std::min(most, room)) {
+      const Tensor logits = state->step(next);
+      next = {likeliest(logits.values().row(0), logits.cols())};
+      if (next[0] == end) break;
+      written.push_back(next[0]);
+    }
+    return written;
+  }
+  // Under a probe the whole text is read anew for every token: an intervention names positions of the whole.
   while (static_cast<int64_t>(written.size()) < most) {
     std::vector<int32_t> all = ids;
     all.insert(all.end(), written.begin(), written.end());
