@@ -29,8 +29,9 @@ Json config_json(const LoadedSae& sae) {
                {"device", "cpu"},
                {"apply_b_dec_to_input", true},
                {"normalize_activations", "none"},
-               {"reshape_activations", "none"},
-               {"metadata", {{"model_name", config.model}, {"hook_name", config.hook}}}};
+               {"reshape_activations", "none"}};
+  // The version is that of the layout: without one SAELens takes a folder for an older one and drops the names.
+  json["metadata"] = {{"sae_lens_version", "6.0.0"}, {"model_name", config.model}, {"hook_name", config.hook}};
   if (config.kind == SaeKind::topk) {
     json["k"] = config.k;
     json["rescale_acts_by_decoder_norm"] = false;

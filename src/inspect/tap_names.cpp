@@ -28,7 +28,6 @@ constexpr HookName kHooks[] = {
     {"decoder_final_ln.hook_scale", "decoder.final_norm.scale"},
     {"ln_final.hook_normalized", "final_norm"},
     {"ln_final.hook_scale", "final_norm.scale"},
-    {"hook_normalized_resid_post", "resid_post"},
     {"hook_pos_embed", "pos_embed"},
     {"hook_embed", "embed"},
     {"hook_resid_pre", "resid_pre"},
@@ -61,8 +60,8 @@ std::optional<std::string> with_end(std::string_view name, std::string_view thei
   return std::string(before) + std::string(ours);
 }
 
-// Hooks whose meaning depends on the model: the second norm of a decoder is cross-attention's, and a gated network's
-// hook_pre is the gate.
+// Hooks whose meaning depends on the model: the second norm of a decoder is cross-attention's, a gated network's
+// hook_pre is the gate, and what leaves a block of post-norm has been normalised.
 std::vector<HookName> hooks_of(const Config& config, bool decoder) {
   const bool cross = config.family == Family::seq2seq && decoder;
   std::vector<HookName> hooks = {{"mlp.hook_pre_linear", "ffn.pre"},
@@ -71,7 +70,11 @@ std::vector<HookName> hooks_of(const Config& config, bool decoder) {
                                  {"ln2.hook_scale", cross ? "norm_cross.scale" : "norm2.scale"},
                                  {"ln3.hook_normalized", "norm2"},
                                  {"ln3.hook_scale", "norm2.scale"}};
+  constexpr HookName normalized{"hook_normalized_resid_post", "resid_post"};
+  const bool post_norm = config.norm_place == NormPlace::after;
+  if (post_norm) hooks.push_back(normalized);
   hooks.insert(hooks.end(), std::begin(kHooks), std::end(kHooks));
+  if (!post_norm) hooks.push_back(normalized);
   return hooks;
 }
 

@@ -20,6 +20,8 @@ TEST(TapNames, NamesOfTransformerLensBecomeOurs) {
   EXPECT_EQ(our_tap_name("blocks.3.attn.hook_pattern", gpt2), "blocks.3.attn.pattern");
   EXPECT_EQ(our_tap_name("blocks.*.attn.hook_attn_scores", gpt2), "blocks.*.attn.masked");
   EXPECT_EQ(our_tap_name("blocks.0.hook_resid_pre", gpt2), "blocks.0.resid_pre");
+  EXPECT_EQ(hook_name("blocks.1.resid_post", gpt2), "blocks.1.hook_resid_post");
+  EXPECT_EQ(hook_name("blocks.1.resid_post", config_of("bert")), "blocks.1.hook_normalized_resid_post");
   EXPECT_EQ(our_tap_name("blocks.0.hook_mlp_out", gpt2), "blocks.0.ffn_out");
   EXPECT_EQ(our_tap_name("ln_final.hook_normalized", gpt2), "final_norm");
   EXPECT_EQ(our_tap_name("blocks.1.ln2.hook_scale", gpt2), "blocks.1.norm2.scale");
