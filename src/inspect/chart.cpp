@@ -91,12 +91,15 @@ std::string draw_axes(const Chart& chart, const Frame& frame) {
         "y=\"{3:.1f}\" class=\"mark\" text-anchor=\"middle\">{4}</text>\n",
         frame.x(mark), frame.top + frame.height, frame.top + frame.height + 4, frame.top + frame.height + 16,
         number_text(mark));
-  for (const ChartGuide& guide : chart.guides)
+  double name_at = 0;  // names of guides that lie close together stand below one another
+  for (const ChartGuide& guide : chart.guides) {
+    name_at = std::max(frame.y(guide.y) + 3.5, name_at + 12);
     svg += fmt::format(
         "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\" stroke=\"#999\" stroke-dasharray=\"4 "
         "3\"/><text x=\"{3:.1f}\" y=\"{4:.1f}\" class=\"mark\">{5}</text>\n",
-        frame.left, frame.y(guide.y), frame.left + frame.width, frame.left + frame.width + 6, frame.y(guide.y) + 3.5,
+        frame.left, frame.y(guide.y), frame.left + frame.width, frame.left + frame.width + 6, name_at,
         svg_escaped(guide.name));
+  }
   svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"frame\"/>\n",
                      frame.left, frame.top, frame.width, frame.height);
   svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"name\" text-anchor=\"middle\">{}</text>\n",
