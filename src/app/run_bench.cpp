@@ -9,6 +9,7 @@
 #include "inference/decoder_state.h"
 #include "inference/generate.h"
 #include "inference/loaded_model.h"
+#include "inference/top_tokens.h"
 #include "kernels/instruction_set.h"
 
 namespace limpid {
@@ -51,10 +52,6 @@ nlohmann::ordered_json about(const std::string& bench, const std::string& model)
   return {{"bench", bench}, {"model", model}, {"threads", threads()}, {"instructions", kernels::instruction_set()}};
 }
 
-int32_t likeliest(ConstMatrix logits, int64_t row) {
-  const real* scores = logits.row(row);
-  return static_cast<int32_t>(std::max_element(scores, scores + logits.cols) - scores);
-}
 
 }  // namespace
 
@@ -67,8 +64,8 @@ nlohmann::ordered_json bench_decode(const DecodeBench& options) {
     for (int64_t i = 0; i < options.sequences; ++i) texts.push_back(random_ids(1, vocab, i));
     std::vector<int32_t> ids = state->add(texts);
     for (int64_t step = 0; step < options.tokens; ++step) {
-      const Tensor logits = state->step(ids);
-      for (int64_t i = 0; i < options.sequences; ++i) ids[i] = likeliest(logits.values(), i);
+      const TopTokens top = top_tokens(state->step(ids).values(), {});
+      for (int64_t i = 0; i < options.sequences; ++i) ids[i] = top.row(i).front().id;
     }
   });
   nlohmann::ordered_json result = about("decode", options.model);
@@ -89,10 +86,11 @@ nlohmann::ordered_json bench_decode(const DecodeBench& options) {
 nlohmann::ordered_json bench_prefill(const PrefillBench& options) {
   const LoadedModel loaded = load_model(options.model, {.need_tokenizers = false});
   const std::vector<std::vector<int32_t>> prompt = {random_ids(options.tokens, loaded.config().vocab, 1)};
+  const auto state = make_decoder_state(*loaded.model);
   const double seconds = best_seconds(options.rounds, [&] {
-    const auto state = make_decoder_state(*loaded.model);
     const std::vector<int32_t> last = state->add(prompt);
     state->step(last);
+    state->keep({});
   });
   nlohmann::ordered_json result = about("prefill", options.model);
   result["tokens"] = options.tokens;

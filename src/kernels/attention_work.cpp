@@ -9,8 +9,9 @@
 namespace limpid::kernels {
 namespace {
 
-// Below this a piece is not worth handing to a thread alone: some microseconds.
-constexpr int64_t kGroupFlops = int64_t{1} << 19;
+// Below this a piece is not worth handing to a thread alone: some microseconds. Keys and values that few queries look
+// at take longer to come than to multiply.
+constexpr int64_t kGroupFlops = int64_t{1} << 19, kFlopsPerNumber = 16;
 
 // What stands before each job, and last what stands before the end.
 struct JobStart {
@@ -39,7 +40,8 @@ std::vector<int64_t> group_starts(const AttentionShape& shape, const std::vector
   int64_t flops = 0;
   for (size_t i = 0; i < jobs.size(); ++i) {
     const int64_t queries = std::min(jobs[i].q.rows, max_queries) * shape.heads / shape.kv_heads;
-    const int64_t piece_flops = 4 * queries * jobs[i].k.rows * shape.head_size;
+    const int64_t numbers = 2 * jobs[i].k.rows * shape.head_size;
+    const int64_t piece_flops = (2 * queries + kFlopsPerNumber) * numbers;
     for (int64_t piece = starts[i].piece; piece < starts[i + 1].piece; ++piece) {
       flops += piece_flops;
       if (flops < kGroupFlops) continue;
