@@ -52,7 +52,6 @@ nlohmann::ordered_json about(const std::string& bench, const std::string& model)
   return {{"bench", bench}, {"model", model}, {"threads", threads()}, {"instructions", kernels::instruction_set()}};
 }
 
-
 }  // namespace
 
 nlohmann::ordered_json bench_decode(const DecodeBench& options) {

@@ -3,8 +3,21 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/parallel.h"
 
 namespace limpid {
+namespace {
+
+// Rows one after another: many are copied by all threads, which also touch new memory for the first time.
+void copy_rows(ConstMatrix from, Matrix to) {
+  constexpr int64_t kRange = 1 << 16;  // numbers
+  parallel_ranges(from.rows, std::max<int64_t>(1, kRange / std::max<int64_t>(1, from.cols)),
+                  [&](int64_t begin, int64_t end) {
+                    for (int64_t i = begin; i < end; ++i) std::copy_n(from.row(i), from.cols, to.row(i));
+                  });
+}
+
+}  // namespace
 
 void ByteCount::add(int64_t bytes) {
   const int64_t sum = now += bytes;
@@ -51,7 +64,8 @@ void KeyValueCache::Entry::take_own(int64_t rows, int64_t key_cols, int64_t valu
   if (limit_ > 0) wished = std::min(wished, limit_);
   const int64_t capacity = std::max(count_ + rows, wished);
   auto block = std::make_shared<Block>(key_cols, value_cols, capacity, bytes_);
-  if (block_) std::copy_n(block_->numbers.get(), count_ * block->stride(), block->numbers.get());
+  if (block_)
+    copy_rows({block_->numbers.get(), count_, block->stride()}, {block->numbers.get(), count_, block->stride()});
   block->filled = count_;
   block_ = std::move(block);
 }
@@ -68,11 +82,9 @@ void KeyValueCache::Entry::append(ConstMatrix keys, ConstMatrix values) {
   if (keys.rows == 0) return;
   if (count_ == 0) block_.reset();  // another's, of which nothing was taken
   make_room(keys.rows, keys.cols, values.cols);
-  real* to = block_->numbers.get() + count_ * block_->stride();
-  for (int64_t i = 0; i < keys.rows; ++i) {
-    to = std::copy_n(keys.row(i), keys.cols, to);
-    to = std::copy_n(values.row(i), values.cols, to);
-  }
+  const Matrix to{block_->numbers.get() + count_ * block_->stride(), keys.rows, block_->stride()};
+  copy_rows(keys, to.cols_from(0, keys.cols));
+  copy_rows(values, to.cols_from(keys.cols, values.cols));
   count_ += keys.rows;
   block_->filled = count_;
 }
