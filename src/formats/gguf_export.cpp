@@ -29,9 +29,9 @@ void add_sizes(GgufWriter& writer, const Config& config) {
   size("block_count", config.decoder.layers);
   size("feed_forward_length", config.decoder.ffn);
   size("attention.head_count", config.decoder.heads);
+  size("vocab_size", config.vocab);
   const auto eps = static_cast<float>(config.norm_eps);
   if (family == "gpt2") return writer.decimal("gpt2.attention.layer_norm_epsilon", eps);
-  size("vocab_size", config.vocab);
   size("attention.head_count_kv", config.decoder.kv_heads);
   size("attention.key_length", config.head_size);
   size("attention.value_length", config.head_size);
