@@ -107,7 +107,13 @@ nlohmann::ordered_json bench_translate(const TranslateBench& options) {
                                  .max_tokens = options.tokens,
                                  .texts_at_once = options.batch,
                                  .rules = {.least_tokens = options.tokens}};
-  const double seconds = best_seconds(options.rounds, [&] { translate(*loaded.model, sources, generate); });
+  const double seconds = best_seconds(options.rounds, [&] {
+    if (options.batch > 1) {
+      translate(*loaded.model, sources, generate);
+    } else {
+      for (const auto& source : sources) translate(*loaded.model, {&source, 1}, generate);  // each as soon as can be
+    }
+  });
   nlohmann::ordered_json result = about("translate", options.model);
   result["sentences"] = options.sentences;
   result["batch"] = options.batch;

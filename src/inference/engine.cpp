@@ -7,16 +7,34 @@
 
 namespace limpid {
 
-Engine::Engine(const Model& model, EngineOptions options)
-    : model_(model), options_(std::move(options)), state_(make_decoder_state(model)) {
+Engine::Engine(const Model& model, EngineOptions options) : model_(model), options_(std::move(options)) {
   check(options_.texts_at_once >= 1, "[engine] {} texts at once: it takes one", options_.texts_at_once);
   check(options_.memory >= 0, "[engine] a memory of {} bytes: it is 0 (no bound) or more", options_.memory);
+  lanes_.push_back({.state = make_decoder_state(model)});
+}
+
+int64_t Engine::running() const {
+  size_t texts = 0;
+  for (const Lane& lane : lanes_) texts += lane.texts.size();
+  return static_cast<int64_t>(texts);
+}
+
+int64_t Engine::reused_tokens() const {
+  int64_t tokens = 0;
+  for (const Lane& lane : lanes_) tokens += lane.state->reused_tokens();
+  return tokens;
+}
+
+int64_t Engine::used() const {
+  int64_t bytes = 0;
+  for (const Lane& lane : lanes_) bytes += lane.state->bytes();
+  return bytes;
 }
 
 int64_t Engine::bytes_for(const Writing& writing) const {
   const auto [rows, tokens] = writing.most();
   const int64_t scores = rows * model_.config().vocab * static_cast<int64_t>(sizeof(real));
-  return state_->bytes_for({static_cast<int64_t>(writing.text().size()), tokens, rows}) + scores;
+  return lanes_[0].state->bytes_for({static_cast<int64_t>(writing.text().size()), tokens, rows}) + scores;
 }
 
 int64_t Engine::add(std::unique_ptr<Writing> writing, std::optional<Clock::time_point> deadline) {
@@ -32,25 +50,33 @@ int64_t Engine::add(std::unique_ptr<Writing> writing, std::optional<Clock::time_
 // What is remembered gives way to texts that run.
 void Engine::make_room() {
   const int64_t left = options_.memory > 0 ? options_.memory - set_aside_ : std::numeric_limits<int64_t>::max();
-  state_->forget_down_to(std::min(options_.prefix_memory, left));
+  const auto lanes = static_cast<int64_t>(lanes_.size());
+  for (const Lane& lane : lanes_) lane.state->forget_down_to(std::min(options_.prefix_memory, left) / lanes);
 }
 
 EngineMemory Engine::memory() const {
-  const int64_t used = state_->bytes();
-  return {used, std::max(most_used_, std::max(used, state_->most_bytes())), set_aside_, state_->remembered_bytes()};
+  int64_t remembered = 0;
+  for (const Lane& lane : lanes_) remembered += lane.state->remembered_bytes();
+  const int64_t most = lanes_.size() == 1 ? lanes_[0].state->most_bytes() : 0;
+  return {used(), std::max({most_used_, used(), most}), set_aside_, remembered};
 }
 
 // The text with its rows taken out.
-Engine::Text Engine::take(size_t index) {
-  Text text = std::move(texts_[index]);
+Engine::Text Engine::Lane::take(size_t index) {
+  Text text = std::move(texts[index]);
   int64_t begin = 0;
-  for (size_t i = 0; i < index; ++i) begin += texts_[i].rows;
-  texts_.erase(texts_.begin() + static_cast<ptrdiff_t>(index));
+  for (size_t i = 0; i < index; ++i) begin += texts[i].rows;
+  texts.erase(texts.begin() + static_cast<ptrdiff_t>(index));
   std::vector<int32_t> rows;
-  for (int64_t i = 0; i < state_->rows(); ++i)
+  for (int64_t i = 0; i < state->rows(); ++i)
     if (i < begin || i >= begin + text.rows) rows.push_back(static_cast<int32_t>(i));
-  state_->keep(rows);
-  ids_.erase(ids_.begin() + begin, ids_.begin() + begin + text.rows);
+  state->keep(rows);
+  ids.erase(ids.begin() + begin, ids.begin() + begin + text.rows);
+  return text;
+}
+
+Engine::Text Engine::take(Lane& lane, size_t index) {
+  Text text = lane.take(index);
   set_aside_ -= text.bytes;
   return text;
 }
@@ -63,18 +89,22 @@ bool Engine::cancel(int64_t number) {
     text.writing->stop(Ending::cancelled);
     return true;
   }
-  const auto runs = std::find_if(texts_.begin(), texts_.end(), has_number);
-  if (runs == texts_.end()) return false;
-  take(static_cast<size_t>(runs - texts_.begin())).writing->stop(Ending::cancelled);
-  return true;
+  for (Lane& lane : lanes_) {
+    const auto runs = std::find_if(lane.texts.begin(), lane.texts.end(), has_number);
+    if (runs == lane.texts.end()) continue;
+    take(lane, static_cast<size_t>(runs - lane.texts.begin())).writing->stop(Ending::cancelled);
+    return true;
+  }
+  return false;
 }
 
 void Engine::end_overdue() {
   const Clock::time_point now = options_.now();
   const auto overdue = [&](const Text& text) { return text.deadline && *text.deadline <= now; };
   std::vector<Text> ended;
-  for (size_t i = texts_.size(); i-- > 0;)
-    if (overdue(texts_[i])) ended.push_back(take(i));
+  for (Lane& lane : lanes_)
+    for (size_t i = lane.texts.size(); i-- > 0;)
+      if (overdue(lane.texts[i])) ended.push_back(take(lane, i));
   std::deque<Text> waiting;
   for (Text& text : waiting_) {
     if (overdue(text))
@@ -86,53 +116,75 @@ void Engine::end_overdue() {
   for (const Text& text : ended) text.writing->stop(Ending::deadline);
 }
 
-bool Engine::fits(const Text& text) { return options_.memory == 0 || set_aside_ + text.bytes <= options_.memory; }
+bool Engine::fits(const Text& text) const { return options_.memory == 0 || set_aside_ + text.bytes <= options_.memory; }
 
 // New texts come a few at a time, so that the model has something to work on while it reads.
-void Engine::begin_waiting() {
-  const int64_t room = options_.texts_at_once - running();
-  if (running() > 0 && room < std::max<int64_t>(1, options_.texts_at_once / 8)) return;
-  std::vector<Text> texts;
+void Engine::choose_for(Lane& lane) {
+  const auto running = static_cast<int64_t>(lane.texts.size()), room = options_.texts_at_once - running;
+  if (running > 0 && room < std::max<int64_t>(1, options_.texts_at_once / 8)) return;
   int64_t tokens = 0;
-  while (!waiting_.empty() && static_cast<int64_t>(texts.size()) < room && fits(waiting_.front())) {
+  while (!waiting_.empty() && static_cast<int64_t>(lane.coming.size()) < room && fits(waiting_.front())) {
     Text& text = waiting_.front();
     const auto length = static_cast<int64_t>(text.writing->text().size());
-    if (!texts.empty() && tokens + length > options_.tokens_at_once) break;
+    if (!lane.coming.empty() && tokens + length > options_.tokens_at_once) break;
     tokens += length;
     set_aside_ += text.bytes;
-    texts.push_back(std::move(text));
+    lane.coming.push_back(std::move(text));
     waiting_.pop_front();
   }
-  if (texts.empty()) return;
-  make_room();
-  read(std::move(texts));
 }
 
-void Engine::read(std::vector<Text> texts) {
-  std::vector<std::vector<int32_t>> ids;
+void Engine::begin_waiting() {
+  const auto full = [&](const Lane& lane) {
+    return static_cast<int64_t>(lane.texts.size() + lane.coming.size()) >= options_.texts_at_once;
+  };
+  for (size_t i = 0; i < lanes_.size() && !waiting_.empty(); ++i) {
+    choose_for(lanes_[i]);
+    const bool more = i + 1 == lanes_.size() && full(lanes_[i]) && !waiting_.empty() && fits(waiting_.front());
+    if (more && static_cast<int>(lanes_.size()) < threads()) lanes_.push_back({.state = make_decoder_state(model_)});
+  }
+  make_room();
+}
+
+void Engine::Lane::read(std::vector<Text> begun) {
+  if (begun.empty()) return;
+  std::vector<std::vector<int32_t>> sources;
   std::vector<int64_t> limits;
-  for (const Text& text : texts) {
-    ids.push_back(text.writing->text());
+  for (const Text& text : begun) {
+    sources.push_back(text.writing->text());
     limits.push_back(text.writing->most().tokens);
   }
-  for (const int32_t id : state_->add(ids, limits)) ids_.push_back(id);
-  for (Text& text : texts) {
+  for (const int32_t id : state->add(sources, limits)) ids.push_back(id);
+  for (Text& text : begun) {
     text.rows = 1;
-    texts_.push_back(std::move(text));
+    texts.push_back(std::move(text));
   }
+}
+
+// What comes is read, every row has its scores and every text has looked at them.
+void Engine::Lane::step() {
+  read(std::exchange(coming, {}));
+  Tensor scores = state->step(ids);
+  const Matrix values = scores.values();
+  std::vector<std::pair<Writing*, int64_t>> rows;
+  for (const Text& text : texts)
+    for (int64_t i = 0; i < text.rows; ++i) rows.emplace_back(text.writing.get(), i);
+  parallel_for(static_cast<int64_t>(rows.size()), [&](int64_t i) {
+    rows[i].first->look(rows[i].second, {values.row(i), static_cast<size_t>(values.cols)});
+  });
 }
 
 // Every text chooses; those that are done leave.
-void Engine::go_on() {
+void Engine::go_on(Lane& lane) {
   std::vector<Text> going_on, anew, done;
   std::vector<int32_t> rows, ids;
   int64_t first = 0;
-  for (Text& text : texts_) {
+  for (Text& text : lane.texts) {
     text.writing->advance();
     const std::vector<Writing::Row> next = text.writing->rows();
     const int64_t before = std::exchange(text.rows, static_cast<int64_t>(next.size()));
     if (next.empty()) {
-      state_->remember(first);
+      lane.state->remember(first);
       done.push_back(std::move(text));
     } else if (text.writing->starts_anew()) {
       anew.push_back(std::move(text));
@@ -145,31 +197,25 @@ void Engine::go_on() {
     }
     first += before;
   }
-  state_->keep(rows);
-  texts_ = std::move(going_on);
-  ids_ = std::move(ids);
+  lane.state->keep(rows);
+  lane.texts = std::move(going_on);
+  lane.ids = std::move(ids);
   for (const Text& text : done) set_aside_ -= text.bytes;
   make_room();
-  if (!anew.empty()) read(std::move(anew));
+  lane.read(std::move(anew));
   for (const Text& text : done) text.writing->finish();
 }
 
 bool Engine::step() {
   end_overdue();
   begin_waiting();
-  if (texts_.empty()) return !waiting_.empty();
-  Tensor scores = state_->step(ids_);
-  const Matrix values = scores.values();
-  std::vector<std::pair<Writing*, int64_t>> rows;
-  for (const Text& text : texts_)
-    for (int64_t i = 0; i < text.rows; ++i) rows.emplace_back(text.writing.get(), i);
-  parallel_for(static_cast<int64_t>(rows.size()), [&](int64_t i) {
-    rows[i].first->look(rows[i].second, {values.row(i), static_cast<size_t>(values.cols)});
-  });
-  scores = {};
-  most_used_ = std::max(most_used_, state_->bytes());
-  go_on();
-  return !texts_.empty() || !waiting_.empty();
+  std::vector<size_t> busy;
+  for (size_t i = 0; i < lanes_.size(); ++i)
+    if (!lanes_[i].idle()) busy.push_back(i);
+  parallel_for(static_cast<int64_t>(busy.size()), [&](int64_t i) { lanes_[busy[i]].step(); });
+  most_used_ = std::max(most_used_, used());
+  for (const size_t i : busy) go_on(lanes_[i]);
+  return running() > 0 || !waiting_.empty();
 }
 
 }  // namespace limpid

@@ -13,6 +13,10 @@
 // Language models remember what they have read of texts that have ended, as far as memory is left, and a text that
 // begins like another, running or remembered, does not read that beginning again.
 //
+// Texts run in lanes. The first lane has all threads to itself while it has room: so a few texts are as quick as can
+// be. Further texts open another lane, as long as there are threads; then the lanes take their steps side by side, a
+// thread each, and threads wait for one another once a step instead of once a product.
+//
 // One thread uses an engine; results come from within step(), cancel() and add()'s caller. They may add texts.
 
 #include <chrono>
@@ -28,9 +32,9 @@ namespace limpid {
 
 struct EngineOptions {
   using Clock = std::chrono::steady_clock;
-  int64_t texts_at_once = 64;
+  int64_t texts_at_once = 64;        // in a lane
   int64_t memory = 0;                // bytes; 0: no bound
-  int64_t tokens_at_once = 4096;     // of texts that are read together; a longer one is read alone
+  int64_t tokens_at_once = 4096;     // of texts that a lane reads together; a longer one is read alone
   int64_t prefix_memory = 64 << 20;  // bytes for what is remembered, within `memory`
   std::function<Clock::time_point()> now = Clock::now;
 };
@@ -56,10 +60,10 @@ class Engine {
   // Ends a text that waits or runs; its memory is free at once. False: there is no such text any more.
   bool cancel(int64_t number);
 
-  int64_t running() const { return static_cast<int64_t>(texts_.size()); }
+  int64_t running() const;
   int64_t waiting() const { return static_cast<int64_t>(waiting_.size()); }
   EngineMemory memory() const;
-  int64_t reused_tokens() const { return state_->reused_tokens(); }  // that a beginning in common saved from being read
+  int64_t reused_tokens() const;  // that a beginning in common saved from being read
 
  private:
   struct Text {
@@ -70,21 +74,32 @@ class Engine {
     int64_t rows = 0;
   };
 
+  struct Lane {
+    std::unique_ptr<DecoderState> state;
+    std::vector<Text> texts;   // in the order of the state's rows
+    std::vector<int32_t> ids;  // the next token of each row
+    std::vector<Text> coming;  // begin with the next step
+
+    bool idle() const { return texts.empty() && coming.empty(); }
+    void read(std::vector<Text> texts);
+    void step();
+    Text take(size_t index);
+  };
+
   int64_t bytes_for(const Writing& writing) const;
   void end_overdue();
   void begin_waiting();
-  bool fits(const Text& text);
-  void read(std::vector<Text> texts);
-  Text take(size_t index);
-  void go_on();
+  void choose_for(Lane& lane);
+  bool fits(const Text& text) const;
+  Text take(Lane& lane, size_t index);
+  void go_on(Lane& lane);
   void make_room();
+  int64_t used() const;
 
   const Model& model_;
   EngineOptions options_;
-  std::unique_ptr<DecoderState> state_;
   std::deque<Text> waiting_;
-  std::vector<Text> texts_;   // in the order of the state's rows
-  std::vector<int32_t> ids_;  // the next token of each row
+  std::vector<Lane> lanes_;  // at least one
   int64_t set_aside_ = 0, most_used_ = 0;
   int64_t added_ = 0;
 };

@@ -19,7 +19,7 @@ struct GenerateOptions {
   int64_t n_best = 1;          // hypotheses returned a text, at most `beam`
   double length_penalty = 1;   // scores are divided by length^penalty; 0: not at all
   int64_t max_tokens = 0;      // of the text written, without its end; 0: from the source, twice its tokens + 50
-  int64_t texts_at_once = 64;  // side by side
+  int64_t texts_at_once = 64;  // in one lane of the engine
   int64_t memory = 0;          // bytes that texts may hold, as inference/engine.h has it; 0: no bound
   // Tokens that texts must begin with: none, one prefix for all, or one for each source. They count for scores and for
   // max_tokens like those that are searched for; a longer prefix comes out whole.
