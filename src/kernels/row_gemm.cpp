@@ -169,6 +169,22 @@ HWY_INLINE void chain_tile(ConstMatrix x, Part<typename Number::Stored> w, Matri
   });
 }
 
+// One row by some rows of w, one after another: then memory sees one stream a thread, which it serves fastest.
+template <class Number, int64_t kOutputs>
+HWY_INLINE void dot_row(ConstMatrix x, Part<typename Number::Stored> w, Matrix y) {
+  RealVec sums[kOutputs];
+  const real* const row = x.row(0);
+  const int64_t whole = x.cols / kLanes * kLanes, rest = x.cols - whole;
+  unroll<kOutputs>([&](auto j) HWY_ATTR {
+    const auto* const weights = w.row(j);
+    RealVec sum = hn::Zero(Reals());
+    for (int64_t p = 0; p < whole; p += kLanes) sum = hn::MulAdd(Real::whole(row + p), Number::whole(weights + p), sum);
+    if (rest > 0) sum = hn::MulAdd(Real::first(row + whole, rest), Number::first(weights + whole, rest), sum);
+    sums[j] = sum;
+  });
+  store_sums(sums, y.row(0));
+}
+
 // Calls body(rows, first, tile, tiles) for tiles of at most kTileRows rows, their number a constant.
 template <class Body>
 HWY_INLINE void for_row_tiles(int64_t rows, const Body& body) {
@@ -187,6 +203,10 @@ HWY_INLINE void for_row_tiles(int64_t rows, const Body& body) {
 template <class Number, int64_t kOutputs>
 void dot_outputs(ConstMatrix x, Part<typename Number::Stored> w, int64_t begin, int64_t end, Matrix y) {
   for (int64_t j = begin; j < end; j += kOutputs) {
+    if (x.rows == 1) {
+      dot_row<Number, kOutputs>(x, {w.row(j), w.stride}, y.cols_from(j, kOutputs));
+      continue;
+    }
     const int64_t next = j + kOutputs;
     for_row_tiles(x.rows, [&](auto rows, int64_t first, int64_t tile, int64_t tiles) HWY_ATTR {
       const Share share(std::min(kOutputs, y.cols - next), tile, tiles);
