@@ -4,9 +4,16 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "tensor/arena.h"
 
 namespace limpid {
 namespace {
+
+// All caches take their blocks from here and give them back: large pages, since every token walks through all of them.
+const Arena& cache_arena() {
+  static const Arena arena;
+  return arena;
+}
 
 // Rows one after another: many are copied by all threads, which also touch new memory for the first time.
 void copy_rows(ConstMatrix from, Matrix to) {
@@ -30,7 +37,7 @@ struct KeyValueCache::Entry::Block {
       : key_cols(keys),
         value_cols(values),
         capacity(rows),
-        numbers(std::make_unique_for_overwrite<real[]>(rows * (keys + values))),
+        numbers(cache_arena().allocate(rows * (keys + values))),
         counted(std::move(count)) {
     if (counted) counted->add(bytes());
   }
@@ -46,7 +53,7 @@ struct KeyValueCache::Entry::Block {
   int64_t key_cols, value_cols;
   int64_t capacity;    // rows
   int64_t filled = 0;  // rows that some sequence has written
-  std::unique_ptr<real[]> numbers;
+  Numbers numbers;
   std::shared_ptr<ByteCount> counted;
 };
 
