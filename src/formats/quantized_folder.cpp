@@ -14,7 +14,7 @@ namespace {
 bool is_companion(const std::string& name) {
   return name.starts_with("tokenizer") || name.starts_with("vocab.") || name.ends_with(".spm") ||
          name == "merges.txt" || name == "generation_config.json" || name == "special_tokens_map.json" ||
-         name == "added_tokens.json";
+         name == "added_tokens.json" || name == "recipe.toml";
 }
 
 }  // namespace
