@@ -101,7 +101,8 @@ void add_options(CommandLine& line, CompleteOptions& options) {
                   "show every token's log-probability, and so many of the likeliest tokens in its place; of masks, how "
                   "many to show")
       ->check(CLI::Range(0, 1000));
-  line.add_option("--texts-at-once", options.texts_at_once, "texts worked on side by side at most")
+  line.add_option("--texts-at-once", options.texts_at_once,
+                  "texts side by side at most; of more than that each thread takes as many")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
   add_memory_flag(line, options.memory);

@@ -8,6 +8,9 @@
 
 namespace limpid {
 
+// "12 s", "3:05", "1:02:07".
+std::string clock_text(double seconds);
+
 class Progress {
  public:
   explicit Progress(int64_t total, bool quiet = false);

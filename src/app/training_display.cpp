@@ -47,13 +47,6 @@ std::string lengths_line(const CorpusReport& report) {
 
 }  // namespace
 
-std::string clock_text(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
-  if (whole < 60) return fmt::format("{} s", whole);
-  return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
-                      : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
-}
-
 std::string describe(const ValidationReport& report) {
   std::string text = fmt::format("loss {:.4f} (perplexity {:.2f})", report.loss, std::exp(report.loss));
   if (report.bleu) text += fmt::format(", BLEU {:.2f}", *report.bleu);

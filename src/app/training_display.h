@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "app/progress.h"
 #include "training/trainer.h"
 
 namespace limpid {
@@ -30,8 +31,6 @@ class TrainingDisplay : public TrainingObserver {
   bool on_screen_ = false;
 };
 
-// "12 s", "3:05", "1:02:07".
-std::string clock_text(double seconds);
 // What was found in the data, in a few lines.
 std::string describe(const Dataset& dataset, const Recipe& recipe);
 // "loss 1.234 (perplexity 3.4), BLEU 38.2, chrF 61.0, exact 81.2 %".

@@ -78,6 +78,34 @@ TEST_P(EngineOfWriters, TextsJoinAndLeaveAtAnyStep) {
   for (size_t i = 0; i < requests.size(); ++i) EXPECT_EQ(ids_of(*results_[i]), ids_of(alone(requests[i]))) << i;
 }
 
+// More texts than a lane holds: each thread takes a lane, and nothing changes but the time.
+TEST_P(EngineOfWriters, LanesTakeWhatOneDoesNotHold) {
+  set_threads(3);
+  Engine engine(model(), {.texts_at_once = 2});
+  std::vector<CompletionRequest> requests;
+  std::vector<int64_t> numbers;
+  for (int i = 0; i < 9; ++i) {
+    requests.push_back(request(kPrompt.substr(0, 3 + 3 * i), 6 + i, i));
+    numbers.push_back(add(engine, requests.back()));
+  }
+  engine.step();
+  EXPECT_EQ(engine.running(), 6);
+  EXPECT_EQ(engine.waiting(), 3);
+  const int64_t before = engine.memory().used;
+  EXPECT_TRUE(engine.cancel(numbers[4]));  // of the third lane
+  EXPECT_LT(engine.memory().used, before);
+  EXPECT_EQ(results_[4]->ending, Ending::cancelled);
+  while (engine.step()) {
+    EXPECT_LE(engine.running(), 6);
+  }
+  EXPECT_EQ(engine.running() + engine.waiting(), 0);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (i != 4) {
+      EXPECT_EQ(ids_of(*results_[i]), ids_of(alone(requests[i]))) << i;
+    }
+  }
+}
+
 TEST_P(EngineOfWriters, ABeginningInCommonIsReadOnce) {
   Engine engine(model(), {});
   for (uint64_t i = 0; i < 4; ++i) add(engine, request(kPrompt, 6, i));  // at once: three go on from what one has read

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/nearest.h"
 
 namespace limpid {
 namespace {
@@ -61,7 +62,12 @@ WeightTable::WeightTable(Model& model) {
 
 const Weight& WeightTable::weight(const std::string& name) const {
   const auto found = weights_.find(name);
-  check(found != weights_.end(), "[look] the model has no weight {}: limpid params shows what it has", name);
+  if (found == weights_.end()) {
+    std::vector<std::string_view> names;
+    for (const auto& entry : weights_) names.emplace_back(entry.first);
+    fail("[look] the model has no weight {}{}; limpid look MODEL intervene --weights lists all", name,
+         did_you_mean(name, names));
+  }
   return found->second;
 }
 
