@@ -50,7 +50,8 @@ void freeze_parameters(const std::vector<std::string>& patterns, const Parameter
   for (const std::string& pattern : patterns) {
     const auto& weights = parameters.weights();
     check(std::any_of(weights.begin(), weights.end(), [&](const Weight& weight) { return fits(pattern, weight); }),
-          "[recipe] optimizer.freeze: no parameter fits \"{}\"; limpid look MODEL intervene --weights lists names", pattern);
+          "[recipe] optimizer.freeze: no parameter fits \"{}\"; limpid look MODEL intervene --weights lists names",
+          pattern);
   }
   gradients.freeze([&](const Weight& weight) {
     return std::any_of(patterns.begin(), patterns.end(),
