@@ -9,7 +9,6 @@
 namespace limpid {
 namespace {
 
-constexpr std::string_view kWordStart = "▁";  // SentencePiece's mark
 
 // Labels of the rows (or keys) of a tap.
 std::vector<std::string> labels_of(TapAxis axis, const Example& example) {
@@ -56,16 +55,11 @@ std::vector<Shown> show(const Session& session, const Example& example, const st
   return all;
 }
 
-std::string text_line(const Example& example) {
-  std::string text;
-  const auto add = [&](const std::vector<std::string>& tokens) {
-    for (const std::string& token : tokens)
-      text += token.starts_with(kWordStart) ? " " + token.substr(kWordStart.size()) : token;
-  };
-  add(example.source);
-  if (!text.empty()) text += " → ";
-  add(example.input);
-  return text.starts_with(' ') ? text.substr(1) : text;
+// The text as people write it; what a decoder reads follows its source.
+std::string text_line(const Session& session, const Example& example) {
+  const Batch& batch = example.batch;
+  const std::string read = session.writer().decode(batch.input.ids);
+  return batch.source.ids.empty() ? read : session.reader().decode(batch.source.ids) + " → " + read;
 }
 
 // Attention of one query: a row a head.
@@ -130,7 +124,7 @@ Picture block_picture(const Session& session, const Example& example, const Bloc
   check(!position || (*position >= 0 && *position < length), "[look] there is no position {}: the text has {} tokens",
         options.position.value_or(0), length);
   const std::vector<Shown> shown = show(session, example, taps);
-  Picture picture{.title = text_line(example), .per_row = 2};
+  Picture picture{.title = text_line(session, example), .per_row = 2};
   picture.maps.push_back(attention_map(shown[0], example, options, position));
   for (size_t i = 1; i < shown.size(); ++i) {
     const std::string title = fmt::format("{} ({})", shown[i].info.name, titles[i]);
@@ -151,7 +145,7 @@ Picture head_grid(const Session& session, const Example& example, const std::str
   const std::string usual =
       recurrent ? "align" : stack_scope(config) + (session.two_sided() ? ".*.cross_attn.pattern" : ".*.attn.pattern");
   const auto taps = find_taps(list_taps(session.model()), pattern.empty() ? usual : pattern, config);
-  Picture picture{.title = text_line(example), .per_row = 1, .shared_range = true};
+  Picture picture{.title = text_line(session, example), .per_row = 1, .shared_range = true};
   for (const Shown& one : show(session, example, taps)) {
     check(one.info.keys.has_value(), "[look] {} has no heads to show: name a pattern or scores", one.info.name);
     picture.per_row = std::max(picture.per_row, std::min<int64_t>(one.info.heads, 8));
@@ -166,7 +160,7 @@ Picture head_grid(const Session& session, const Example& example, const std::str
 
 Picture tap_picture(const Session& session, const Example& example, const std::string& pattern) {
   const auto taps = find_taps(list_taps(session.model()), pattern, session.config());
-  Picture picture{.title = text_line(example), .per_row = 1};
+  Picture picture{.title = text_line(session, example), .per_row = 1};
   for (const Shown& one : show(session, example, taps))
     for (size_t head = 0; head < one.heads.size(); ++head) {
       if (one.info.keys && one.info.heads > 1) picture.per_row = 2;
