@@ -9,7 +9,6 @@
 namespace limpid {
 namespace {
 
-
 // Labels of the rows (or keys) of a tap.
 std::vector<std::string> labels_of(TapAxis axis, const Example& example) {
   if (axis == TapAxis::text) return {"text"};
