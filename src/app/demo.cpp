@@ -141,7 +141,7 @@ HeldOut score(const LoadedModel& model, const EnglishKorean& grammar, Split spli
     sources.back().push_back(model.tokenizers.source->special().end);
   }
   int64_t right = 0;
-  for (const auto& hypotheses : translate(*model.model, sources, {.beam = 1})) {
+  for (const auto& hypotheses : translate(*model.model, sources, {.beam = 1, .scores = false})) {
     result.written.push_back(model.tokenizers.target->decode(hypotheses.at(0).ids));
     right += result.written.back() == references[result.written.size() - 1];
   }

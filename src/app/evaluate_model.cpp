@@ -36,10 +36,15 @@ Recipe recipe_of(const EvaluateModelOptions& options, const Config& config) {
   return recipe;
 }
 
-GenerateOptions generate_options(const EvaluateModelOptions& options, const Recipe& recipe) {
+// As the recipe says, by the rules of the model's files.
+GenerateOptions generate_options(const EvaluateModelOptions& options, const Recipe& recipe,
+                                 const GenerationConfig& wishes) {
   GenerateOptions generate{.beam = recipe.decode.beam,
                            .length_penalty = recipe.decode.length_penalty,
-                           .max_tokens = recipe.decode.max_tokens};
+                           .max_tokens = recipe.decode.max_tokens,
+                           .repetition_penalty = wishes.repetition_penalty.value_or(1),
+                           .scores = false,
+                           .rules = wishes.rules};
   if (options.beam > 0) generate.beam = options.beam;
   if (options.length_penalty >= 0) generate.length_penalty = options.length_penalty;
   return generate;
@@ -56,7 +61,7 @@ int evaluate_translations(const EvaluateModelOptions& options, const LoadedModel
     references.push_back(split ? join_subwords(std::string(example->second)) : std::string(example->second));
   }
   check(!sources.empty(), "[evaluate] {} is empty", recipe.data.test[0]);
-  const GenerateOptions generate = generate_options(options, recipe);
+  const GenerateOptions generate = generate_options(options, recipe, loaded.generation);
   ScoredSystem system{options.model.string(), {}};
   constexpr size_t kAtOnce = 256;
   Progress progress(static_cast<int64_t>(sources.size()), options.scores.json);

@@ -106,6 +106,7 @@ nlohmann::ordered_json bench_translate(const TranslateBench& options) {
   const GenerateOptions generate{.beam = options.beam,
                                  .max_tokens = options.tokens,
                                  .texts_at_once = options.batch,
+                                 .scores = false,
                                  .rules = {.least_tokens = options.tokens}};
   const double seconds = best_seconds(options.rounds, [&] {
     if (options.batch > 1) {

@@ -93,6 +93,7 @@ int run_translate(int argc, char** argv) {
   check(options.generate.beam <= loaded.config().vocab,
         "[translate] a beam of {} and a vocabulary of {}: there are no more tokens to choose from than that",
         options.generate.beam, loaded.config().vocab);
+  options.generate.scores = options.json || options.generate.n_best > 1;
   LineTranslator translator(options, loaded);
   options.score ? translator.score() : translator.translate();
   return 0;

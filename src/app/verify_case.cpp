@@ -24,11 +24,20 @@ Batch read_batch(const std::filesystem::path& path, const Config& config) {
   const nlohmann::json json = read_json(path);
   auto rows = [&](const char* name) {
     check(json.contains(name), "[verify] {}: no \"{}\"", path.string(), name);
+    Rows result;
     try {
-      return json.at(name).get<Rows>();
+      for (const auto& row : json.at(name).get<std::vector<std::vector<int64_t>>>()) {
+        result.emplace_back();
+        for (const int64_t id : row) {
+          check(id < config.vocab, "[verify] {}: \"{}\" has a token {} and the model only {}", path.string(), name, id,
+                config.vocab);
+          result.back().push_back(id < 0 ? -1 : static_cast<int32_t>(id));  // below zero: not scored
+        }
+      }
     } catch (const nlohmann::json::exception&) {
       fail("[verify] {}: \"{}\" is not a list of lists of token ids", path.string(), name);
     }
+    return result;
   };
   switch (config.family) {
     case Family::seq2seq:

@@ -61,16 +61,24 @@ ConstMatrix numbers_of(const Stack& stack, const Arena& arena, Numbers& scratch)
 }
 
 // The matrix in the order in which products read it, made once a weight.
-const kernels::QuantizedMatrix& packed(const Weight& weight, WeightLayout layout) {
+template <class Form, class Make>
+const Form& made_once(LazyForm& form, const Make& make) {
+  std::call_once(form.once, [&] { form.made = std::make_shared<Form>(make()); });
+  return *static_cast<const Form*>(form.made.get());
+}
+
+const kernels::QuantizedMatrix& quantized(const Weight& weight, WeightLayout layout) {
   check(layout == WeightLayout::out_in,
         "[linear] {} is quantised, but its rows are not outputs: quantise the model again", weight.name);
   check(weight.packed != nullptr && weight.data != nullptr, "[linear] {} has no numbers yet: load the model first",
         weight.name);
-  std::call_once(weight.packed->once, [&] {
-    weight.packed->made = std::make_shared<kernels::QuantizedMatrix>(
-        kernels::pack_quantized(weight.type, weight.data, weight.factors, weight.shape[0], weight.shape[1]));
+  return made_once<kernels::QuantizedMatrix>(*weight.packed, [&] {
+    return kernels::pack_quantized(weight.type, weight.data, weight.factors, weight.shape[0], weight.shape[1]);
   });
-  return *static_cast<const kernels::QuantizedMatrix*>(weight.packed->made.get());
+}
+
+const kernels::PackedMatrix& packed(const Weight& weight) {
+  return made_once<kernels::PackedMatrix>(*weight.packed, [&] { return kernels::pack(weight.matrix()); });
 }
 
 const real* bias_of(const Stack& stack) { return stack.biases.empty() ? nullptr : stack.biases.front()->numbers(); }
@@ -82,7 +90,7 @@ size_t forward_quantized(std::span<const Stack> stacks, size_t begin, ConstMatri
   size_t i = begin;
   for (; i < stacks.size() && stacks[i].weights.front()->type == type; ++i)
     parts.push_back(
-        {&packed(*stacks[i].weights.front(), stacks[i].layout), bias_of(stacks[i]), stacks[i].first_column});
+        {&quantized(*stacks[i].weights.front(), stacks[i].layout), bias_of(stacks[i]), stacks[i].first_column});
   kernels::quantized_gemm(x, parts, y);
   return i;
 }
@@ -96,6 +104,8 @@ void forward_plain(const Stack& stack, const Run& run, ConstMatrix x, Matrix y) 
     const auto shape = stack.matrix_shape();
     return kernels::row_gemm(x, transpose, {first.type, first.data, shape[0], shape[1]}, y, bias_of(stack));
   }
+  if (!run.tape() && first.packed && stack.layout == WeightLayout::out_in)
+    return kernels::row_gemm(x, packed(first), y, bias_of(stack));
   const ConstMatrix w = numbers_of(stack, run.arena(), scratch);
   if (run.tape())
     kernels::gemm(Transpose::no, x, transpose, w, y, false, bias_of(stack));

@@ -1,10 +1,9 @@
 #include "autograd/parameters.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/pages.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "kernels/reduce.h"
@@ -37,11 +36,10 @@ void draw(const Weight& weight, uint64_t seed, real* numbers) {
 }  // namespace
 
 std::shared_ptr<real> make_flat_buffer(int64_t count) {
-  const size_t bytes = std::max<size_t>(1, count) * sizeof(real);
-  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  check(data != MAP_FAILED, "[parameters] no memory for {} MB", bytes >> 20);
-  madvise(data, bytes, MADV_HUGEPAGE);
-  return {static_cast<real*>(data), [bytes](real* buffer) { munmap(buffer, bytes); }};
+  const int64_t bytes = count * static_cast<int64_t>(sizeof(real));
+  const auto pages = allocate_pages(bytes);
+  check(pages != nullptr, "[parameters] no memory for {} MB", bytes >> 20);
+  return {pages, reinterpret_cast<real*>(pages.get())};
 }
 
 Parameters::Parameters(const VisitWeights& visit_weights) {

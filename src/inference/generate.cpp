@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "inference/beam_search.h"
@@ -63,6 +64,7 @@ class Search : public Writing {
     rules_.forced_last.reset();   // a search ends there anyway
     forbid_always();
     rewrites_ = rules_.any() || options.repetition_penalty != 1;
+    scores_ = options.scores || options.beam > 1 || options.repetition_penalty != 1;
     found_.count = top_.count;
     resize();
   }
@@ -73,13 +75,14 @@ class Search : public Writing {
   // While the prefix is written the text has one hypothesis and no choice.
   void look(int64_t row, std::span<real> scores) override {
     if (forced_ < prefix_.size()) {
-      found_.watched[row] = scores[prefix_[forced_]] - log_sum(scores);
+      found_.watched[row] = scores[prefix_[forced_]] - (scores_ ? log_sum(scores) : 0);
       return;
     }
     TopOptions top = top_;
     std::optional<real> end;
+    if (!scores_) top.log_sum = 0;
     if (rewrites_) {
-      top.log_sum = log_sum(scores);
+      if (scores_) top.log_sum = log_sum(scores);
       end = scores[top.watched] - *top.log_sum;
       rewrite(row, scores, *top.log_sum);
     }
@@ -102,10 +105,17 @@ class Search : public Writing {
     return rows;
   }
 
-  void finish() override { done_({search_.best(options_.n_best), Ending::end_token}); }
-  void stop(Ending ending) override { done_({search_.so_far(options_.n_best), ending}); }
+  void finish() override { hand_over(search_.best(options_.n_best), Ending::end_token); }
+  void stop(Ending ending) override { hand_over(search_.so_far(options_.n_best), ending); }
 
  private:
+  void hand_over(std::vector<Hypothesis> hypotheses, Ending ending) const {
+    if (!scores_)
+      for (Hypothesis& hypothesis : hypotheses)
+        hypothesis.log_probability = hypothesis.score = std::numeric_limits<double>::quiet_NaN();
+    done_({std::move(hypotheses), ending});
+  }
+
   void resize() {
     found_.best.resize(search_.live() * found_.count);
     found_.watched.resize(search_.live());
@@ -145,6 +155,7 @@ class Search : public Writing {
   TopOptions top_;
   TopTokens found_;        // of the live hypotheses
   bool rewrites_ = false;  // some rule changes scores
+  bool scores_ = true;     // they are made log-probabilities
   size_t forced_ = 0;      // tokens of the prefix that are written
 };
 

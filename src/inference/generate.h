@@ -27,6 +27,9 @@ struct GenerateOptions {
   // Log-probabilities of tokens that the text has already are multiplied by it, as in Hugging Face's beam search; the
   // search and the scores it returns go by what results. 1: not at all.
   double repetition_penalty = 1;
+  // false: who needs no scores saves a pass over the vocabulary where the likeliest token is taken. Log-probabilities
+  // and scores are NaN then; a wider beam goes by them and has them anyway.
+  bool scores = true;
   TokenRules rules = {};
 };
 

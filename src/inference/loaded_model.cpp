@@ -94,6 +94,15 @@ fs::path tokens_of_llama2c(const fs::path& path) {
   return tokens;
 }
 
+// Translators and encoders read many texts at a time, which is faster with weights in another order, made when first
+// used. A language model mostly writes one text: it begins at once, with its weights as they are stored.
+void pack_where_it_pays(Model& model) {
+  if (model.config().family == Family::language_model) return;
+  model.visit_parameters([](Weight& weight) {
+    if (weight.is_matrix() && weight.type == kRealType) weight.packed = std::make_shared<LazyForm>();
+  });
+}
+
 }  // namespace
 
 LoadedModel load_model(const fs::path& path, const LoadOptions& options) {
@@ -111,6 +120,7 @@ LoadedModel load_model(const fs::path& path, const LoadOptions& options) {
          path.string());
   if (loaded.tokenizers.source) check_tokenizer(*loaded.tokenizers.source, loaded.config(), "source");
   if (loaded.tokenizers.target) check_tokenizer(*loaded.tokenizers.target, loaded.config(), "target");
+  pack_where_it_pays(*loaded.model);
   return loaded;
 }
 

@@ -66,6 +66,25 @@ TEST_F(LoadedModels, TranslateAsTheModelThatWasWritten) {
   EXPECT_NEAR(before[0][0].score, after[0][0].score, 1e-5);
 }
 
+// Weights that are packed change no promise: rows have the same bits in any company.
+TEST_F(LoadedModels, PackedWeightsKeepATextsBits) {
+  const LoadedModel loaded = load_model(folder());
+  int64_t packed = 0;
+  loaded.model->visit_parameters([&](Weight& weight) { packed += weight.packed != nullptr; });
+  EXPECT_GT(packed, 0);
+  std::vector<std::vector<int32_t>> sources;
+  for (const char* text : {"abc", "e", "edcba abc", "a b c d", "dd"}) {
+    sources.push_back(loaded.tokenizers.source->encode(text));
+    sources.back().push_back(loaded.tokenizers.source->special().end);
+  }
+  const auto together = translate(*loaded.model, sources, {.max_tokens = 6});
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto alone = translate(*loaded.model, {&sources[i], 1}, {.max_tokens = 6});
+    EXPECT_EQ(alone[0][0].ids, together[i][0].ids);
+    EXPECT_EQ(alone[0][0].score, together[i][0].score);
+  }
+}
+
 TEST_F(LoadedModels, WhatIsMissingIsNamed) {
   fs::remove(folder() / "model.safetensors");
   expect_error("model.safetensors");

@@ -8,8 +8,9 @@
 namespace limpid {
 
 inline std::vector<std::string> small_translator_names() {
-  return {"marian", "marian_untied",  "marian_no_positions", "pegasus", "pegasus_learned_gated",
-          "gru",    "gru_every_step", "gru_attention",       "lstm",    "lstm_attention"};
+  return {"marian",       "marian_untied",  "marian_no_positions", "pegasus", "pegasus_learned_gated",
+          "gru",          "gru_every_step", "gru_attention",       "lstm",    "lstm_attention",
+          "lstm_reversed"};
 }
 
 inline constexpr int32_t kSmallEnd = 2;

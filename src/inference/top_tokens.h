@@ -28,7 +28,7 @@ struct TopOptions {
   std::vector<int32_t> never;  // ids that are not to be chosen; their share of probability stays theirs
   int32_t watched = 0;
   // log Σ eˣ of the model's own scores, where rules have changed the scores since: some may be -∞ then, which are never
-  // chosen.
+  // chosen. Or 0, where the scores as they are will do: nothing is summed then.
   std::optional<real> log_sum = {};
 };
 

@@ -83,12 +83,28 @@ TEST(TopTokens, LargeScoresDoNotOverflow) {
               1e-2);
 }
 
+TEST(TopTokens, AGivenSumIsTaken) {
+  std::vector<real> logits = random_logits(300, 9);
+  const TopTokens own = top_tokens({logits.data(), 1, 300}, {.count = 5});
+  const TopTokens given = top_tokens({logits.data(), 1, 300}, {.count = 5, .log_sum = limpid::log_sum(logits)});
+  const TopTokens none = top_tokens({logits.data(), 1, 300}, {.count = 5, .log_sum = real{0}});
+  for (int64_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(given.best[i].id, own.best[i].id);
+    EXPECT_EQ(given.best[i].log_probability, own.best[i].log_probability);
+    EXPECT_EQ(none.best[i].id, own.best[i].id);
+    EXPECT_EQ(none.best[i].log_probability, logits[own.best[i].id]);
+  }
+  logits[own.best[0].id] = -std::numeric_limits<real>::infinity();  // as rules forbid a token
+  EXPECT_EQ(top_tokens({logits.data(), 1, 300}, {.log_sum = real{0}}).best[0].id, own.best[1].id);
+}
+
 TEST(TopTokens, WhatIsNoNumberIsAnError) {
   for (const real bad : {std::numeric_limits<real>::quiet_NaN(), std::numeric_limits<real>::infinity()}) {
     for (const size_t place : {0, 130, 299}) {
       std::vector<real> logits = random_logits(300, 9);
       logits[place] = bad;
       EXPECT_THROW(top_tokens({logits.data(), 1, 300}, {.count = 2}), Error) << place;
+      EXPECT_THROW(top_tokens({logits.data(), 1, 300}, {.count = 2, .log_sum = real{0}}), Error) << place;
     }
   }
 }

@@ -56,6 +56,21 @@ std::vector<int32_t> greedy(const Model& model, const std::vector<int32_t>& sour
   return ids;
 }
 
+TEST_P(Translate, WhoNeedsNoScoresGetsTheSameTexts) {
+  const auto sources = small_sources(12, model().config().vocab);
+  for (const int64_t beam : {1, 3}) {
+    const GenerateOptions with{.beam = beam, .max_tokens = 9, .rules = {.least_tokens = 2}};
+    GenerateOptions without = with;
+    without.scores = false;
+    const Results a = translate(model(), sources, with), b = translate(model(), sources, without);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      EXPECT_EQ(a[i][0].ids, b[i][0].ids);
+      EXPECT_FALSE(std::isnan(a[i][0].score));
+      EXPECT_EQ(std::isnan(b[i][0].score), beam == 1);
+    }
+  }
+}
+
 TEST_P(Translate, BeamOfOneIsGreedy) {
   const auto sources = small_sources(12, model().config().vocab);
   const Results results = translate(model(), sources, {.beam = 1, .max_tokens = 8, .texts_at_once = 5});

@@ -121,7 +121,7 @@ void dot_keys(const real* x, ConstMatrix keys, int64_t first, real scale, real* 
   store_sums(sum, scale, scores + first);
 }
 
-// scores = exp(scores - max) for the first n; sets sum and returns max + log Σ.
+// scores = exp(scores - max) for the first n; sets sum and returns the maximum.
 real softmax_along(real* scores, int64_t n, real* sum) {
   const Reals d;
   const real max = max_along(scores, n);
@@ -132,7 +132,7 @@ real softmax_along(real* scores, int64_t n, real* sum) {
     part.store(e, scores + j);
   });
   *sum = sum_lanes(d, sums);
-  return max + std::log(*sum);
+  return max;
 }
 
 void forward_few(const AttentionShape& shape, const Dropout& dropout, const AttentionJob& job,
@@ -154,9 +154,9 @@ void forward_few(const AttentionShape& shape, const Dropout& dropout, const Atte
     real* pairs = scores + row * stride;
     const int64_t seen = keys_seen(shape, n, m, row % n);
     real sum;
-    const real log_sum = softmax_along(pairs, seen, &sum);
+    const real max = softmax_along(pairs, seen, &sum);
     std::fill(pairs + seen, pairs + m, real(0));
-    if (log_sums) log_sums[piece.row_start + piece.head_begin * n + row] = log_sum;
+    if (log_sums) log_sums[piece.row_start + piece.head_begin * n + row] = max + std::log(sum);
     const uint64_t index = static_cast<uint64_t>(piece.pair_start + (piece.head_begin * n + row) * m);
     if (dropout.rate > 0) drop_along(mask, index, pairs, seen, pairs);
     scales[row] = 1 / sum;

@@ -1,7 +1,5 @@
 #include "kernels/quantized_matrix.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -10,16 +8,6 @@
 
 namespace limpid::kernels {
 namespace {
-
-// Whole pages, large ones where the system has them: a model's matrices are walked through from end to end.
-std::shared_ptr<std::byte> allocate_pages(int64_t count) {
-  const auto bytes = static_cast<size_t>(std::max<int64_t>(count, 1));
-  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  check(data != MAP_FAILED, "[quantized] no memory for {} MB: close other programs or take a smaller model",
-        bytes >> 20);
-  madvise(data, bytes, MADV_HUGEPAGE);
-  return {static_cast<std::byte*>(data), [bytes](std::byte* p) { munmap(p, bytes); }};
-}
 
 struct Stored {
   NumberType type;
@@ -82,7 +70,7 @@ QuantizedMatrix pack_quantized(NumberType type, const void* numbers, const float
   check(cols <= 1 << 16, "[quantized] {} inputs, at most 65536 can be summed: keep this matrix in float", cols);
   const Stored stored{type, static_cast<const std::byte*>(numbers), factors, rows, cols};
   QuantizedMatrix packed{.type = type, .rows = rows, .cols = cols, .panel_bytes = panel_bytes(type, cols)};
-  packed.data = allocate_pages(packed.panels() * packed.panel_bytes);
+  packed.data = allocate_panels(packed.panels() * packed.panel_bytes);
   parallel_for(packed.panels(), [&](int64_t i) {
     std::byte* const panel = packed.data.get() + i * packed.panel_bytes;
     const int64_t first = i * kPanelOutputs, count = std::min(kPanelOutputs, rows - first);

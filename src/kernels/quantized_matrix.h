@@ -12,15 +12,11 @@
 //
 // The bytes are those of the stored matrix in another order: as many, but for outputs that fill up the last panel.
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-
+#include "kernels/panels.h"
 #include "tensor/number_type.h"
 
 namespace limpid::kernels {
 
-inline constexpr int64_t kPanelOutputs = 64;
 inline constexpr int64_t kGroupBytes = 4 * kPanelOutputs;
 
 struct QuantizedMatrix {
@@ -29,7 +25,7 @@ struct QuantizedMatrix {
   int64_t panel_bytes = 0;
   std::shared_ptr<std::byte> data;
 
-  int64_t panels() const { return (rows + kPanelOutputs - 1) / kPanelOutputs; }
+  int64_t panels() const { return panels_of(rows); }
   const std::byte* panel(int64_t i) const { return data.get() + i * panel_bytes; }
 };
 

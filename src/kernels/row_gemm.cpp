@@ -24,15 +24,19 @@ HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {
 namespace {
 
+using kernels::kPanelOutputs;
+using kernels::PackedMatrix;
 using kernels::StoredMatrix;
 using kernels::Transpose;
 
 constexpr int64_t kLanes = hn::MaxLanes(Reals());
 constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64;  // 32, otherwise 16
-constexpr int64_t kTileRows = kManyRegisters ? 4 : 3;
+constexpr int64_t kDotRows = kManyRegisters ? 4 : 3, kChainRows = 6;
 // Few rows take more outputs at a time, so that enough sums are under way to hide how long an addition takes.
 constexpr int64_t kManyOutputs = 8, kOutputs = 4;
-constexpr bool few(int64_t rows) { return rows <= (kManyRegisters ? 2 : 1); }
+constexpr int64_t kManyVectors = 8, kVectors = kManyRegisters ? 4 : 2;
+constexpr int64_t kFewRows = kManyRegisters ? 2 : 1;
+constexpr bool few(int64_t rows) { return rows <= kFewRows; }
 
 // A part of a matrix that is stored as numbers of type T.
 template <class T>
@@ -147,25 +151,37 @@ HWY_INLINE void dot_tile(ConstMatrix x, Part<typename Number::Stored> w, Matrix 
 }
 
 // Some rows of x by some columns of w: whole vectors, or the first `count` numbers of one.
-template <class Number, int64_t kRows, int64_t kVectors, class Ask>
+template <class Number, int64_t kRows, int64_t kVectors, bool kWhole, class Ask>
 HWY_INLINE void chain_tile(ConstMatrix x, Part<typename Number::Stored> w, Matrix y, int64_t count, const Ask& ask) {
   const Reals d;
   RealVec sums[kRows][kVectors];
-  unroll<kRows>([&](auto i) HWY_ATTR { unroll<kVectors>([&](auto v) HWY_ATTR { sums[i][v] = hn::Zero(d); }); });
-  for (int64_t p = 0; p < x.cols; ++p) {
+  const real* rows[kRows];
+  unroll<kRows>([&](auto i) HWY_ATTR {
+    rows[i] = x.row(i);
+    unroll<kVectors>([&](auto v) HWY_ATTR { sums[i][v] = hn::Zero(d); });
+  });
+  const auto* column = w.data;
+  for (int64_t p = 0; p < x.cols; ++p, column += w.stride) {
     ask(p);
     RealVec weights[kVectors];
     unroll<kVectors>([&](auto v) HWY_ATTR {
-      weights[v] = count == kLanes ? Number::whole(w.row(p) + v * kLanes) : Number::first(w.row(p), count);
+      if constexpr (kWhole)
+        weights[v] = Number::whole(column + v * kLanes);
+      else
+        weights[v] = Number::first(column, count);
     });
     unroll<kRows>([&](auto i) HWY_ATTR {
-      const RealVec number = hn::Set(d, x(i, p));
+      const RealVec number = hn::Set(d, rows[i][p]);
       unroll<kVectors>([&](auto v) HWY_ATTR { sums[i][v] = hn::MulAdd(number, weights[v], sums[i][v]); });
     });
   }
   unroll<kRows>([&](auto i) HWY_ATTR {
-    unroll<kVectors>([&](auto v)
-                         HWY_ATTR { store_partial(sums[i][v], d, y.row(i) + v * kLanes, static_cast<size_t>(count)); });
+    unroll<kVectors>([&](auto v) HWY_ATTR {
+      if constexpr (kWhole)
+        hn::StoreU(sums[i][v], d, y.row(i) + v * kLanes);
+      else
+        store_partial(sums[i][v], d, y.row(i), static_cast<size_t>(count));
+    });
   });
 }
 
@@ -185,18 +201,22 @@ HWY_INLINE void dot_row(ConstMatrix x, Part<typename Number::Stored> w, Matrix y
   store_sums(sums, y.row(0));
 }
 
-// Calls body(rows, first, tile, tiles) for tiles of at most kTileRows rows, their number a constant.
-template <class Body>
+template <int64_t kMost, class Body>
+HWY_INLINE void with_constant(int64_t rows, const Body& body) {
+  if constexpr (kMost > 1) {
+    if (rows < kMost) return with_constant<kMost - 1>(rows, body);
+  }
+  body(std::integral_constant<int64_t, kMost>());
+}
+
+// Calls body(rows, first, tile, tiles) for tiles of at most kMost rows, as equal as can be, their number a constant.
+template <int64_t kMost, class Body>
 HWY_INLINE void for_row_tiles(int64_t rows, const Body& body) {
-  const int64_t tiles = (rows + kTileRows - 1) / kTileRows;
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    const int64_t first = tile * kTileRows;
-    switch (std::min(kTileRows, rows - first)) {
-      case 1: body(std::integral_constant<int64_t, 1>(), first, tile, tiles); break;
-      case 2: body(std::integral_constant<int64_t, 2>(), first, tile, tiles); break;
-      case 3: body(std::integral_constant<int64_t, 3>(), first, tile, tiles); break;
-      default: body(std::integral_constant<int64_t, kTileRows>(), first, tile, tiles);
-    }
+  const int64_t tiles = (rows + kMost - 1) / kMost;
+  for (int64_t tile = 0, first = 0; tile < tiles; ++tile) {
+    const int64_t count = (rows - first + tiles - tile - 1) / (tiles - tile);
+    with_constant<kMost>(count, [&](auto constant) HWY_ATTR { body(constant, first, tile, tiles); });
+    first += count;
   }
 }
 
@@ -208,7 +228,7 @@ void dot_outputs(ConstMatrix x, Part<typename Number::Stored> w, int64_t begin, 
       continue;
     }
     const int64_t next = j + kOutputs;
-    for_row_tiles(x.rows, [&](auto rows, int64_t first, int64_t tile, int64_t tiles) HWY_ATTR {
+    for_row_tiles<kDotRows>(x.rows, [&](auto rows, int64_t first, int64_t tile, int64_t tiles) HWY_ATTR {
       const Share share(std::min(kOutputs, y.cols - next), tile, tiles);
       const Matrix out = y.rows_from(first, rows).cols_from(j, kOutputs);
       dot_tile<Number, rows, kOutputs>(x.rows_from(first, rows), {w.row(j), w.stride}, out, [&](int64_t p) HWY_ATTR {
@@ -226,31 +246,33 @@ void multiply_by_outputs(ConstMatrix x, Part<typename Number::Stored> w, Matrix 
   dot_outputs<Number, 1>(x, w, whole, y.cols, y);
 }
 
-template <class Number, int64_t kVectors>
+template <class Number, int64_t kMostRows, int64_t kVectors, bool kWhole>
 void chain_columns(ConstMatrix x, Part<typename Number::Stored> w, int64_t begin, int64_t end, Matrix y) {
   constexpr int64_t kColumns = kVectors * kLanes;
   for (int64_t j = begin; j < end; j += kColumns) {
     const int64_t next = j + kColumns, count = std::min(kColumns, end - j);
-    for_row_tiles(x.rows, [&](auto rows, int64_t first, int64_t tile, int64_t tiles) HWY_ATTR {
+    for_row_tiles<kMostRows>(x.rows, [&](auto rows, int64_t first, int64_t tile, int64_t tiles) HWY_ATTR {
       const Share share(next < y.cols ? x.cols : 0, tile, tiles);
       const Matrix out = y.rows_from(first, rows).cols_from(j, count);
-      chain_tile<Number, rows, kVectors>(x.rows_from(first, rows), {w.data + j, w.stride}, out, std::min(kLanes, count),
-                                         [&](int64_t p) HWY_ATTR {
-                                           if (p < share.begin || p >= share.end) return;
-                                           for (int64_t i = 0; i < kColumns; i += kLanes)
-                                             hwy::Prefetch(w.row(p) + next + i);
-                                         });
+      chain_tile<Number, rows, kVectors, kWhole>(x.rows_from(first, rows), {w.data + j, w.stride}, out,
+                                                 std::min(kLanes, count), [&](int64_t p) HWY_ATTR {
+                                                   if (p < share.begin || p >= share.end) return;
+                                                   for (int64_t i = 0; i < kColumns; i += kLanes)
+                                                     hwy::Prefetch(w.row(p) + next + i);
+                                                 });
     });
   }
 }
 
 template <class Number>
 void multiply_by_inputs(ConstMatrix x, Part<typename Number::Stored> w, Matrix y) {
-  constexpr int64_t kMany = kManyOutputs * kLanes, kSome = kOutputs * kLanes;
-  const int64_t many = few(x.rows) ? y.cols / kMany * kMany : 0, whole = many + (y.cols - many) / kSome * kSome;
-  chain_columns<Number, kManyOutputs>(x, w, 0, many, y);
-  chain_columns<Number, kOutputs>(x, w, many, whole, y);
-  chain_columns<Number, 1>(x, w, whole, y.cols, y);
+  constexpr int64_t kMany = kManyVectors * kLanes, kSome = kVectors * kLanes;
+  const int64_t many = few(x.rows) ? y.cols / kMany * kMany : 0, some = many + (y.cols - many) / kSome * kSome;
+  const int64_t whole = y.cols / kLanes * kLanes;
+  chain_columns<Number, kFewRows, kManyVectors, true>(x, w, 0, many, y);
+  chain_columns<Number, kChainRows, kVectors, true>(x, w, many, some, y);
+  chain_columns<Number, kChainRows, 1, true>(x, w, some, whole, y);
+  chain_columns<Number, kChainRows, 1, false>(x, w, whole, y.cols, y);
 }
 
 template <class Number>
@@ -271,6 +293,13 @@ void multiply_outputs(ConstMatrix x, Transpose transpose, const StoredMatrix& w,
   multiply_part<Real>(x, transpose, w, first, y);
 }
 
+// y: the outputs from `first` on, which begins a panel.
+void multiply_panels(ConstMatrix x, const PackedMatrix& w, int64_t first, Matrix y) {
+  for (int64_t j = 0; j < y.cols; j += kPanelOutputs)
+    multiply_by_inputs<Real>(x, {w.panel(first + j), kPanelOutputs},
+                             y.cols_from(j, std::min(kPanelOutputs, y.cols - j)));
+}
+
 }  // namespace limpid::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -281,6 +310,9 @@ namespace limpid::kernels {
 namespace {
 
 HWY_EXPORT(multiply_outputs);
+HWY_EXPORT(multiply_panels);
+
+constexpr int64_t kPackedAtOnce = 16;  // inputs: a line of each output's weights
 
 // Rows that a thread takes at a time: they stay in the second cache while weights pass.
 int64_t row_block(int64_t inputs) { return std::clamp<int64_t>((1 << 17) / std::max<int64_t>(1, inputs), 48, 192); }
@@ -295,14 +327,9 @@ int64_t output_block(int64_t rows, int64_t outputs, int64_t inputs) {
   return std::max(kStep, std::min(most, share));
 }
 
-}  // namespace
-
-void row_gemm(ConstMatrix x, Transpose transpose_w, const StoredMatrix& w, Matrix y, const real* bias) {
-  const bool by_output = transpose_w == Transpose::yes;
-  check(x.cols == (by_output ? w.cols : w.rows) && y.rows == x.rows && y.cols == (by_output ? w.rows : w.cols),
-        "[row gemm] ({}×{})·({}×{}) does not give {}×{}", x.rows, x.cols, by_output ? w.cols : w.rows,
-        by_output ? w.rows : w.cols, y.rows, y.cols);
-  check(w.type == kRealType || widens(w.type), "[row gemm] no product with numbers of type {}", name_of(w.type));
+// Calls multiply(x, first, y) for blocks of rows and of outputs, the first of which is `first`.
+template <class Multiply>
+void in_blocks(ConstMatrix x, Matrix y, const real* bias, const Multiply& multiply) {
   const int64_t outputs = output_block(y.rows, y.cols, x.cols);
   const int64_t at_once = row_block(x.cols);
   const int64_t output_blocks = (y.cols + outputs - 1) / outputs, row_blocks = (y.rows + at_once - 1) / at_once;
@@ -310,8 +337,47 @@ void row_gemm(ConstMatrix x, Transpose transpose_w, const StoredMatrix& w, Matri
     const int64_t row = i / output_blocks * at_once, rows = std::min(at_once, y.rows - row);
     const int64_t first = i % output_blocks * outputs, count = std::min(outputs, y.cols - first);
     const Matrix part = y.rows_from(row, rows).cols_from(first, count);
-    HWY_DYNAMIC_DISPATCH(multiply_outputs)(x.rows_from(row, rows), transpose_w, w, first, part);
+    multiply(x.rows_from(row, rows), first, part);
     if (bias) add_row(bias + first, part);
+  });
+}
+
+void check_sizes(ConstMatrix x, int64_t inputs, int64_t outputs, Matrix y) {
+  check(x.cols == inputs && y.rows == x.rows && y.cols == outputs, "[row gemm] ({}×{})·({}×{}) does not give {}×{}",
+        x.rows, x.cols, inputs, outputs, y.rows, y.cols);
+}
+
+}  // namespace
+
+void row_gemm(ConstMatrix x, Transpose transpose_w, const StoredMatrix& w, Matrix y, const real* bias) {
+  const bool by_output = transpose_w == Transpose::yes;
+  check_sizes(x, by_output ? w.cols : w.rows, by_output ? w.rows : w.cols, y);
+  check(w.type == kRealType || widens(w.type), "[row gemm] no product with numbers of type {}", name_of(w.type));
+  in_blocks(x, y, bias, [&](ConstMatrix rows, int64_t first, Matrix part) {
+    HWY_DYNAMIC_DISPATCH(multiply_outputs)(rows, transpose_w, w, first, part);
+  });
+}
+
+PackedMatrix pack(ConstMatrix w) {
+  PackedMatrix packed{w.rows, w.cols, nullptr};
+  const int64_t panels = panels_of(w.rows);
+  packed.data = allocate_panels(panels * kPanelOutputs * w.cols * static_cast<int64_t>(sizeof(real)));
+  parallel_for(panels, [&](int64_t i) {
+    const int64_t first = i * kPanelOutputs, count = std::min(kPanelOutputs, w.rows - first);
+    real* const panel = const_cast<real*>(packed.panel(first));
+    for (int64_t p = 0; p < w.cols; p += kPackedAtOnce) {
+      const int64_t end = std::min(w.cols, p + kPackedAtOnce);
+      for (int64_t j = 0; j < count; ++j)
+        for (int64_t q = p; q < end; ++q) panel[q * kPanelOutputs + j] = w(first + j, q);
+    }
+  });
+  return packed;
+}
+
+void row_gemm(ConstMatrix x, const PackedMatrix& w, Matrix y, const real* bias) {
+  check_sizes(x, w.inputs, w.outputs, y);
+  in_blocks(x, y, bias, [&](ConstMatrix rows, int64_t first, Matrix part) {
+    HWY_DYNAMIC_DISPATCH(multiply_panels)(rows, w, first, part);
   });
 }
 

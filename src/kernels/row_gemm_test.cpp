@@ -18,7 +18,6 @@ struct Sizes {
 // On both sides of tiles, vectors, panels and blocks of rows.
 constexpr Sizes kSizes[] = {{0, 5, 3},    {5, 3, 0},   {1, 1, 1},    {1, 33, 70},    {3, 16, 64},   {2, 17, 11},
                             {7, 20, 129}, {40, 5, 65}, {257, 3, 17}, {300, 19, 100}, {4, 600, 200}, {2, 0, 4}};
-constexpr NumberType kTypes[] = {kRealType, NumberType::f16, NumberType::bf16};
 
 // Numbers as a type stores them, and what they are.
 struct Stored {
@@ -34,12 +33,38 @@ struct Stored {
   }
 };
 
-void expect_formula(const Sizes& s, Transpose transpose, NumberType type) {
-  const bool by_output = transpose == Transpose::yes;
+// How a product gets its weights.
+struct Case {
+  Transpose transpose = Transpose::yes;
+  NumberType type = kRealType;
+  bool packed = false;
+
+  bool by_output() const { return transpose == Transpose::yes; }
+  Stored weights(int64_t inputs, int64_t outputs) const {
+    return {type, by_output() ? outputs : inputs, by_output() ? inputs : outputs, 2};
+  }
+  void multiply(ConstMatrix x, const Stored& w, Matrix y, const real* bias) const {
+    if (packed)
+      kernels::row_gemm(x, kernels::pack(w.numbers.view()), y, bias);
+    else
+      kernels::row_gemm(x, transpose, w.matrix, y, bias);
+  }
+};
+
+constexpr Case kCases[] = {{Transpose::no},
+                           {Transpose::yes},
+                           {Transpose::no, NumberType::f16},
+                           {Transpose::yes, NumberType::f16},
+                           {Transpose::no, NumberType::bf16},
+                           {Transpose::yes, NumberType::bf16},
+                           {Transpose::yes, kRealType, true}};
+
+void expect_formula(const Sizes& s, const Case& c) {
+  const bool by_output = c.by_output();
   const TestMatrix x = TestMatrix::normal(s.rows, s.inputs, 3, 1), bias = TestMatrix::normal(1, s.outputs + 1, 0, 3);
-  const Stored w(type, by_output ? s.outputs : s.inputs, by_output ? s.inputs : s.outputs, 2);
+  const Stored w = c.weights(s.inputs, s.outputs);
   TestMatrix y(s.rows, s.outputs, 4, 7);
-  kernels::row_gemm(x.view(), transpose, w.matrix, y.view(), bias.data());
+  c.multiply(x.view(), w, y.view(), bias.data());
   for (int64_t i = 0; i < s.rows; ++i) {
     for (int64_t j = 0; j < s.outputs; ++j) {
       long double sum = bias(0, j), size = std::abs(sum);
@@ -56,11 +81,10 @@ void expect_formula(const Sizes& s, Transpose transpose, NumberType type) {
 
 TEST(RowGemm, IsTheFormula) {
   for (const Sizes& s : kSizes) {
-    for (const Transpose transpose : {Transpose::no, Transpose::yes}) {
-      for (const NumberType type : kTypes) {
-        SCOPED_TRACE(testing::Message() << s.rows << "×" << s.inputs << "×" << s.outputs << " " << name_of(type));
-        for_each_target([&] { expect_formula(s, transpose, type); });
-      }
+    for (const Case& c : kCases) {
+      SCOPED_TRACE(testing::Message() << s.rows << "×" << s.inputs << "×" << s.outputs << " " << name_of(c.type)
+                                      << (c.by_output() ? " by outputs" : "") << (c.packed ? " packed" : ""));
+      for_each_target([&] { expect_formula(s, c); });
     }
   }
 }
@@ -68,16 +92,15 @@ TEST(RowGemm, IsTheFormula) {
 TEST(RowGemm, ARowDoesNotDependOnTheOthers) {
   const int64_t rows = 300, inputs = 137, outputs = 91;
   const TestMatrix x = TestMatrix::normal(rows, inputs, 1, 1);
-  for (const Transpose transpose : {Transpose::no, Transpose::yes}) {
-    const bool by_output = transpose == Transpose::yes;
-    const Stored w(kRealType, by_output ? outputs : inputs, by_output ? inputs : outputs, 2);
+  for (const Case& c : kCases) {
+    const Stored w = c.weights(inputs, outputs);
     for_each_target([&] {
       TestMatrix all(rows, outputs);
-      kernels::row_gemm(x.view(), transpose, w.matrix, all.view(), nullptr);
+      c.multiply(x.view(), w, all.view(), nullptr);
       for (const int64_t count : {1, 2, 5, 6, 17, 44}) {
         for (const int64_t first : {0, 3, 250}) {
           TestMatrix some(count, outputs);
-          kernels::row_gemm(x.view().rows_from(first, count), transpose, w.matrix, some.view(), nullptr);
+          c.multiply(x.view().rows_from(first, count), w, some.view(), nullptr);
           for (int64_t i = 0; i < count; ++i)
             for (int64_t j = 0; j < outputs; ++j) ASSERT_EQ(some(i, j), all(first + i, j)) << count << " rows";
         }

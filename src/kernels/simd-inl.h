@@ -24,12 +24,14 @@ using Reals = hn::ScalableTag<real>;  // as many numbers as a vector holds
 using RealVec = hn::Vec<Reals>;
 
 // Whether a masked load or store leaves memory outside the mask alone. Where it does not, tails go through a buffer.
-inline constexpr bool kMasksMemory = HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SCALAR;
+template <class T>
+inline constexpr bool kMasksMemory = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SCALAR ||
+                                     (HWY_TARGET == HWY_AVX2 && sizeof(T) >= 4);
 
 // The first n numbers at p, 0 < n ≤ lanes, and zero beyond.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_partial(D d, const T* p, size_t n) {
-  if constexpr (kMasksMemory) {
+  if constexpr (kMasksMemory<T>) {
     return hn::MaskedLoad(hn::FirstN(d, n), d, p);
   } else {
     HWY_ALIGN T buffer[HWY_MAX_BYTES / sizeof(T)] = {};
@@ -41,7 +43,7 @@ HWY_INLINE hn::Vec<D> load_partial(D d, const T* p, size_t n) {
 // Writes the first n numbers of v to p, 0 < n ≤ lanes.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void store_partial(hn::Vec<D> v, D d, T* p, size_t n) {
-  if constexpr (kMasksMemory) {
+  if constexpr (kMasksMemory<T>) {
     hn::BlendedStore(v, hn::FirstN(d, n), d, p);
   } else {
     HWY_ALIGN T buffer[HWY_MAX_BYTES / sizeof(T)];

@@ -37,6 +37,7 @@ struct RnnConfig {
   CellKind cell = CellKind::gru;
   ContextUse context = ContextUse::initial;
   bool bidirectional = false;
+  bool reverse_source = false;  // the encoder reads from the end: its last states have just seen the first words
   int64_t layers = 1;
   int64_t embed = 0;
   int64_t hidden = 0;

@@ -111,6 +111,7 @@ TEST(ConfigErrors, Contradictions) {
       {"rnn_seq2seq", R"({"attention": "additive", "context": "every_step"})", "context is \"every_step\"",
        "\"initial\""},
       {"rnn_seq2seq", R"({"bidirectional": true})", "bidirectional is true", "\"additive\""},
+      {"rnn_seq2seq", R"({"attention": "additive", "reverse_source": true})", "reverse_source is true", "\"none\""},
       {"rnn_seq2seq", R"({"cell": "rnn"})", "cell is \"rnn\": allowed is \"gru\", \"lstm\"", ""},
       {"rnn_seq2seq", R"({"attention": "dot"})", "attention is \"dot\": allowed is \"none\", \"additive\"", ""},
       {"rnn_seq2seq", R"({"context": "additive"})", "context is \"additive\": allowed is \"initial\", \"every_step\"",

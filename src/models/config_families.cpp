@@ -217,6 +217,10 @@ void read_rnn(ConfigReader& reader, Config& config) {
         "[config] bidirectional is true where attention is \"none\": the decoder starts from the encoder's states, "
         "layer by "
         "layer, and there would be twice as many: allowed is false, or attention \"additive\"");
+  rnn.reverse_source = reader.flag("reverse_source", false);
+  check(!rnn.reverse_source || rnn.context != ContextUse::additive,
+        "[config] reverse_source is true where attention is \"additive\", which looks at all words anyway: allowed is "
+        "false, or attention \"none\"");
   config.width = rnn.hidden;
   config.positions = PositionKind::none;
   config.final_norm = false;

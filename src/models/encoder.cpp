@@ -52,7 +52,7 @@ Tensor Encoder::forward(Run& run, const Batch& batch) const {
   Tensor x = scored(run, stack_.forward(run, batch.input), batch);  // (scored tokens, width)
   if (classifies()) return pooled(run, x, batch);
   x = activation(run, transform_.forward(run, x), config_.activation);
-  return transform_norm_.forward(run, x, "head_norm", Sequences({x.rows()}));
+  return transform_norm_.forward(run, x, "head_norm", scored_rows(batch));
 }
 
 Tensor Encoder::pooled(Run& run, const Tensor& first, const Batch& batch) const {

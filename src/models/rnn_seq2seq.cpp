@@ -28,6 +28,14 @@ std::vector<int32_t> places(const TimeOrder& time, std::span<const int32_t> orde
   return result;
 }
 
+// Every text from its last token to its first.
+std::vector<int32_t> backwards(const Tokens& tokens) {
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < tokens.sequences.count(); ++i)
+    for (int64_t t = tokens.sequences.length(i); t-- > 0;) ids.push_back(tokens.ids[tokens.sequences.begin(i) + t]);
+  return ids;
+}
+
 }  // namespace
 
 RnnSeq2Seq::RnnSeq2Seq(const Config& config) : Model(config), rnn_(config.rnn) {
@@ -72,8 +80,9 @@ void RnnSeq2Seq::visit_parameters(const WeightVisitor& visitor) {
 
 RnnDecoderState RnnSeq2Seq::encode(Run& run, const Tokens& source, std::span<const int32_t> order) const {
   const TimeOrder time(source.sequences);
+  const std::vector<int32_t> text = rnn_.reverse_source ? backwards(source) : source.ids;
   std::vector<int32_t> ids;
-  for (int32_t token : time.token_of_row) ids.push_back(source.ids[token]);
+  for (int32_t token : time.token_of_row) ids.push_back(text[token]);
   Recurrent::Result read;
   {
     auto scope = run.scope("encoder");

@@ -87,6 +87,7 @@ inline std::map<std::string, nlohmann::ordered_json> small_configs() {
       {"gru_every_step", with(rnn, {{"context", "every_step"}})},
       {"gru_attention", with(rnn, {{"attention", "additive"}, {"bidirectional", true}, {"layers", 2}})},
       {"lstm", with(rnn, {{"cell", "lstm"}, {"layers", 2}})},
+      {"lstm_reversed", with(rnn, {{"cell", "lstm"}, {"reverse_source", true}})},
       {"lstm_attention",
        with(rnn, {{"cell", "lstm"}, {"attention", "additive"}, {"bidirectional", true}, {"layers", 2}})},
   };

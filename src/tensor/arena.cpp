@@ -1,13 +1,13 @@
 #include "tensor/arena.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
+#include "base/pages.h"
 
 namespace limpid {
 namespace {
@@ -19,22 +19,19 @@ int64_t round_up(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit
 
 }  // namespace
 
-// Best fit over free ranges, neighbours merged again when they are returned.
+// Best fit over free ranges, of equals the first in memory; neighbours are merged again when they are returned.
 class Arena::Pool {
  public:
-  ~Pool() {
-    for (auto [data, bytes] : slabs_) munmap(data, bytes);
-  }
-
   char* take(int64_t bytes) {
     std::lock_guard lock(mutex_);
-    auto best = free_.end();
-    for (auto it = free_.begin(); it != free_.end(); ++it)
-      if (it->second >= bytes && (best == free_.end() || it->second < best->second)) best = it;
-    if (best == free_.end()) best = add_slab(bytes);
-    const auto [data, available] = *best;
-    free_.erase(best);
-    if (available > bytes) free_.emplace(data + bytes, available - bytes);
+    auto best = by_size_.lower_bound({bytes, nullptr});
+    if (best == by_size_.end()) {
+      add_slab(bytes);
+      best = by_size_.lower_bound({bytes, nullptr});
+    }
+    const auto [available, data] = *best;
+    remove(free_.find(data));
+    if (available > bytes) add(data + bytes, available - bytes);
     in_use_ += bytes;
     return data;
   }
@@ -45,16 +42,17 @@ class Arena::Pool {
     auto next = free_.lower_bound(data);
     if (next != free_.end() && data + bytes == next->first) {
       bytes += next->second;
-      next = free_.erase(next);
+      next = remove(next);
     }
     if (next != free_.begin()) {
-      auto previous = std::prev(next);
+      const auto previous = std::prev(next);
       if (previous->first + previous->second == data) {
-        previous->second += bytes;
-        return;
+        data = previous->first;
+        bytes += previous->second;
+        remove(previous);
       }
     }
-    free_.emplace_hint(next, data, bytes);
+    add(data, bytes);
   }
 
   int64_t in_use() const {
@@ -67,20 +65,29 @@ class Arena::Pool {
   }
 
  private:
-  std::map<char*, int64_t>::iterator add_slab(int64_t bytes) {
+  using Ranges = std::map<char*, int64_t>;
+
+  void add(char* data, int64_t bytes) {
+    free_.emplace(data, bytes);
+    by_size_.emplace(bytes, data);
+  }
+  Ranges::iterator remove(Ranges::iterator range) {
+    by_size_.erase({range->second, range->first});
+    return free_.erase(range);
+  }
+  void add_slab(int64_t bytes) {
     bytes = round_up(bytes, kSlab);
-    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    check(data != MAP_FAILED, "[arena] no memory for another {} MB: use smaller batches or shorter sequences",
+    slabs_.push_back(allocate_pages(bytes));
+    check(slabs_.back() != nullptr, "[arena] no memory for another {} MB: use smaller batches or shorter sequences",
           bytes >> 20);
-    madvise(data, bytes, MADV_HUGEPAGE);  // a hint: fewer page faults, fewer misses of the address cache
-    slabs_.emplace_back(data, bytes);
     reserved_ += bytes;
-    return free_.emplace(static_cast<char*>(data), bytes).first;
+    add(reinterpret_cast<char*>(slabs_.back().get()), bytes);
   }
 
   mutable std::mutex mutex_;
-  std::map<char*, int64_t> free_;  // start and length in bytes of every free range
-  std::vector<std::pair<void*, int64_t>> slabs_;
+  Ranges free_;                                  // start and length in bytes of every free range
+  std::set<std::pair<int64_t, char*>> by_size_;  // the same, length first
+  std::vector<std::shared_ptr<std::byte>> slabs_;
   int64_t in_use_ = 0;
   int64_t reserved_ = 0;
 };

@@ -49,7 +49,7 @@ struct Weight {
   NumberType type = kRealType;
   const void* data = nullptr;
   const float* factors = nullptr;    // of type q8: one a row
-  std::shared_ptr<LazyForm> packed;  // of quantised types: as the product wants it
+  std::shared_ptr<LazyForm> packed;  // as the product wants it: of quantised types, and of reals where that pays
   int64_t offset = -1;  // in the flat buffer of Parameters, counted in numbers; -1: lies elsewhere and is not trained
   int64_t index = -1;   // in the order of visit_parameters
 

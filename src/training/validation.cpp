@@ -66,7 +66,7 @@ void translate_some(const Model& model, const Recipe& recipe, const Dataset& dat
   if (count == 0) return;
   std::vector<std::vector<int32_t>> sources;
   for (int64_t i = 0; i < count; ++i) sources.push_back(dataset.valid->example(i).first);
-  const auto written = translate(model, sources, {.beam = 1, .max_tokens = recipe.decode.max_tokens});
+  const auto written = translate(model, sources, {.beam = 1, .max_tokens = recipe.decode.max_tokens, .scores = false});
   const bool split = recipe.tokenizer.kind == "words";
   std::vector<std::string> hypotheses, references;
   int64_t exact = 0;
