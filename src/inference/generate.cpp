@@ -62,9 +62,8 @@ class Search : public Writing {
         top_.never.push_back(static_cast<int32_t>(*token));
     rules_.forced_first.reset();  // it stands in the prefix
     rules_.forced_last.reset();   // a search ends there anyway
-    forbid_always();
-    rewrites_ = rules_.any() || options.repetition_penalty != 1;
-    scores_ = options.scores || options.beam > 1 || options.repetition_penalty != 1;
+    penalizes_ = options.repetition_penalty != 1;
+    scores_ = options.scores || options.beam > 1 || penalizes_;
     found_.count = top_.count;
     resize();
   }
@@ -81,10 +80,16 @@ class Search : public Writing {
     TopOptions top = top_;
     std::optional<real> end;
     if (!scores_) top.log_sum = 0;
-    if (rewrites_) {
+    const std::vector<int32_t>& ids = search_.ids(row);
+    const TextPlace place{ids, static_cast<int64_t>(ids.size())};
+    const std::vector<int32_t> forbidden = forbidden_next(rules_, place);
+    if (penalizes_ || forbidden.size() > kFewForbidden) {
       if (scores_) top.log_sum = log_sum(scores);
       end = scores[top.watched] - *top.log_sum;
-      rewrite(row, scores, *top.log_sum);
+      if (penalizes_) penalize(ids, scores, *top.log_sum);
+      apply_token_rules(rules_, place, scores);
+    } else {
+      top.never.insert(top.never.end(), forbidden.begin(), forbidden.end());
     }
     const TopTokens best = top_tokens({scores.data(), 1, static_cast<int64_t>(scores.size())}, top);
     std::copy(best.best.begin(), best.best.end(), found_.best.begin() + row * found_.count);
@@ -121,30 +126,16 @@ class Search : public Writing {
     found_.watched.resize(search_.live());
   }
 
-  // A few tokens that are forbidden everywhere cost nothing while the likeliest are looked for.
-  void forbid_always() {
-    constexpr size_t kFew = 32;
-    const auto is_token = [](const std::vector<int32_t>& word) { return word.size() == 1; };
-    const auto tokens = std::count_if(rules_.bad_words.begin(), rules_.bad_words.end(), is_token);
-    if (rules_.suppressed.size() + static_cast<size_t>(tokens) > kFew) return;
-    for (const auto& word : rules_.bad_words)
-      if (is_token(word)) top_.never.push_back(word[0]);
-    top_.never.insert(top_.never.end(), rules_.suppressed.begin(), rules_.suppressed.end());
-    std::erase_if(rules_.bad_words, is_token);
-    rules_.suppressed.clear();
+  void penalize(const std::vector<int32_t>& ids, std::span<real> scores, real log_sum) const {
+    const auto penalty = static_cast<real>(options_.repetition_penalty);
+    std::vector<int32_t> different = ids;
+    std::sort(different.begin(), different.end());
+    different.erase(std::unique(different.begin(), different.end()), different.end());
+    for (const int32_t id : different) scores[id] = log_sum + penalty * (scores[id] - log_sum);
   }
 
-  void rewrite(int64_t row, std::span<real> scores, real log_sum) const {
-    const std::vector<int32_t>& ids = search_.ids(row);
-    const auto penalty = static_cast<real>(options_.repetition_penalty);
-    if (penalty != 1) {
-      std::vector<int32_t> different = ids;
-      std::sort(different.begin(), different.end());
-      different.erase(std::unique(different.begin(), different.end()), different.end());
-      for (const int32_t id : different) scores[id] = log_sum + penalty * (scores[id] - log_sum);
-    }
-    apply_token_rules(rules_, {ids, static_cast<int64_t>(ids.size())}, scores);
-  }
+  // So many cost nothing while the likeliest are looked for; more are better struck out beforehand.
+  static constexpr size_t kFewForbidden = 32;
 
   std::vector<int32_t> source_, prefix_;
   GenerateOptions options_;
@@ -153,10 +144,10 @@ class Search : public Writing {
   BeamSearch search_;
   std::function<void(SearchResult)> done_;
   TopOptions top_;
-  TopTokens found_;        // of the live hypotheses
-  bool rewrites_ = false;  // some rule changes scores
-  bool scores_ = true;     // they are made log-probabilities
-  size_t forced_ = 0;      // tokens of the prefix that are written
+  TopTokens found_;  // of the live hypotheses
+  bool penalizes_ = false;
+  bool scores_ = true;  // they are made log-probabilities
+  size_t forced_ = 0;   // tokens of the prefix that are written
 };
 
 void check_prefixes(const Config& config, const GenerateOptions& options, size_t sources) {

@@ -36,18 +36,21 @@ bool TokenRules::any() const {
          least_tokens > 0 || no_repeat_ngram > 0;
 }
 
-void apply_token_rules(const TokenRules& rules, const TextPlace& place, std::span<real> scores) {
-  const auto forbid = [&](int32_t token) {
-    if (token >= 0 && static_cast<size_t>(token) < scores.size()) scores[static_cast<size_t>(token)] = kNever;
-  };
+std::vector<int32_t> forbidden_next(const TokenRules& rules, const TextPlace& place) {
+  std::vector<int32_t> tokens = rules.suppressed;
   for (const auto& word : rules.bad_words)
-    if (completes(word, place.history)) forbid(word.back());
-  for (const int32_t token : rules.suppressed) forbid(token);
-  if (rules.no_repeat_ngram > 0) each_repeating(place.history, static_cast<size_t>(rules.no_repeat_ngram), forbid);
-  if (place.written == 0)
-    for (const int32_t token : rules.suppressed_first) forbid(token);
-  if (place.written < rules.least_tokens)
-    for (const int32_t token : rules.ends) forbid(token);
+    if (completes(word, place.history)) tokens.push_back(word.back());
+  if (rules.no_repeat_ngram > 0)
+    each_repeating(place.history, static_cast<size_t>(rules.no_repeat_ngram),
+                   [&](int32_t token) { tokens.push_back(token); });
+  if (place.written == 0) tokens.insert(tokens.end(), rules.suppressed_first.begin(), rules.suppressed_first.end());
+  if (place.written < rules.least_tokens) tokens.insert(tokens.end(), rules.ends.begin(), rules.ends.end());
+  return tokens;
+}
+
+void apply_token_rules(const TokenRules& rules, const TextPlace& place, std::span<real> scores) {
+  for (const int32_t token : forbidden_next(rules, place))
+    if (token >= 0 && static_cast<size_t>(token) < scores.size()) scores[static_cast<size_t>(token)] = kNever;
   if (place.written == 0 && rules.forced_first) return force(*rules.forced_first, scores);
   if (place.last && rules.forced_last) force(*rules.forced_last, scores);
 }

@@ -32,6 +32,9 @@ struct TextPlace {
   bool last = false;  // no token may follow the next one
 };
 
+// Tokens that must not come next; one may stand there twice. The rivals of a forced token are not among them.
+std::vector<int32_t> forbidden_next(const TokenRules& rules, const TextPlace& place);
+
 // Scores of tokens that must not come next become -∞; of a forced token's rivals too.
 void apply_token_rules(const TokenRules& rules, const TextPlace& place, std::span<real> scores);
 
