@@ -60,6 +60,8 @@ expect 2 '--out is required' "$recipe"
 expect 2 'See limpid train --help' "$recipe" --outt other
 printf '[model]\nmodel_type = \n' >broken.toml
 expect 1 'broken.toml: line 2' broken.toml --out other
+expect 1 'did you mean d_model\?' "$recipe" model.d_modle=8 --out other
+expect 1 'decoder_attention_heads.*7' "$recipe" model.decoder_attention_heads=7 --dump-config
 [[ -e other ]] && wrong 'a wrong recipe left a folder behind'
 
 "$limpid" train "$recipe" --dump-config schedule.warmup=7 'data.train=["a \"b\"", "c"]' >first.toml || wrong 'no dump'

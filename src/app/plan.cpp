@@ -75,7 +75,7 @@ int run_plan(int argc, char** argv) {
   line.add_flag("--json", json, "for machines");
   if (const auto code = line.read(argc, argv)) return *code;
 
-  Recipe recipe = load_recipe(find_recipe(recipe_name), overrides);
+  Recipe recipe = open_recipe(recipe_name, overrides);
   const TemporaryFolder folder;
   RunFolder run(folder.path() / "run");
   recipe.validation.steps = recipe.checkpoint.steps = int64_t{1} << 40;  // only the training itself is measured

@@ -1,12 +1,14 @@
 #include "app/recipe_file.h"
 
 #include <algorithm>
-#include <vector>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "training/dataset.h"
 
 namespace limpid {
+namespace {
 
 namespace fs = std::filesystem;
 
@@ -27,6 +29,14 @@ fs::path find_recipe(const std::string& name) {
   for (const std::string& recipe : known) list.append(list.empty() ? "" : ", ").append(recipe);
   fail("[recipe] there is no recipe {}{}; there are: {}", name, did_you_mean(name, views),
        list.empty() ? "none" : list);
+}
+
+}  // namespace
+
+Recipe open_recipe(const std::string& name, const std::vector<std::string>& overrides) {
+  Recipe recipe = load_recipe(find_recipe(name), overrides);
+  check_model(recipe);
+  return recipe;
 }
 
 }  // namespace limpid

@@ -1,11 +1,13 @@
 #pragma once
-// Where recipes are: a path, or a name in the folder recipes/ here or of the project.
+// A recipe by its path, or by its name in the folder recipes/ here or of the project.
 
-#include <filesystem>
 #include <string>
+#include <vector>
+
+#include "training/recipe.h"
 
 namespace limpid {
 
-std::filesystem::path find_recipe(const std::string& name);
+Recipe open_recipe(const std::string& name, const std::vector<std::string>& overrides);
 
 }  // namespace limpid

@@ -34,7 +34,7 @@ int run_train(int argc, char** argv) {
   line.add_flag("--quiet", quiet, "say only what went wrong");
   if (const auto code = line.read(argc, argv)) return *code;
 
-  const Recipe recipe = load_recipe(find_recipe(recipe_name), overrides);
+  const Recipe recipe = open_recipe(recipe_name, overrides);
   if (dump) {
     fmt::print("{}", dump_recipe(recipe));
     return 0;

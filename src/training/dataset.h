@@ -50,6 +50,9 @@ Dataset prepare_dataset(const Recipe& recipe, const std::filesystem::path& folde
 // The config.json of the model to be trained: the recipe's with the vocabulary's size and special ids.
 Config make_config(const Recipe& recipe, const Dataset& dataset);
 
+// An Error where [model] contradicts itself or has a key that means nothing. It can be asked before there is any text.
+void check_model(const Recipe& recipe);
+
 // A file of the recipe, in its folder.
 std::filesystem::path data_path(const Recipe& recipe, const std::string& name);
 CorpusFiles corpus_files(const Recipe& recipe, const std::vector<std::string>& names);

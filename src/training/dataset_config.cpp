@@ -36,12 +36,17 @@ void check_lengths(const Recipe& recipe, const Dataset& dataset, const Config& c
         longest, config.max_positions);
 }
 
-}  // namespace
+// What the texts decide of a config.
+struct Vocabulary {
+  int64_t size;
+  SpecialIds special;
+  std::vector<std::string> labels;
+};
 
-Config make_config(const Recipe& recipe, const Dataset& dataset) {
+Config parse_model(const Recipe& recipe, const Vocabulary& vocabulary) {
   Json json = recipe.model;
-  json["vocab_size"] = dataset.tokenizers.source->size();
-  const SpecialIds special = dataset.tokenizers.target->special();
+  json["vocab_size"] = vocabulary.size;
+  const SpecialIds& special = vocabulary.special;
   const auto set = [&](const char* key, int32_t id) { json[key] = id >= 0 ? Json(id) : Json(nullptr); };
   set("pad_token_id", special.pad);
   set("eos_token_id", special.end);
@@ -49,14 +54,28 @@ Config make_config(const Recipe& recipe, const Dataset& dataset) {
   const Task task = task_of(recipe);
   if (task == Task::translation) set("decoder_start_token_id", special.pad);
   if (task == Task::masked || task == Task::classification) set("mask_token_id", special.mask);
-  if (task == Task::classification) set_labels(json, dataset.labels);
+  if (task == Task::classification) set_labels(json, vocabulary.labels);
   Config config = parse_config(json);
   for (const std::string& note : config.notes)
     check(note.find("ignored") == std::string::npos, "[recipe] [model]: {}", note);
   check(config.labels.empty() == (task != Task::classification),
         "[recipe] [model] has labels, but data.labels is false: set it, and the labels come from the text");
+  return config;
+}
+
+}  // namespace
+
+Config make_config(const Recipe& recipe, const Dataset& dataset) {
+  const Tokenizers& tokenizers = dataset.tokenizers;
+  Config config = parse_model(recipe, {tokenizers.source->size(), tokenizers.target->special(), dataset.labels});
   check_lengths(recipe, dataset, config);
   return config;
+}
+
+void check_model(const Recipe& recipe) {
+  parse_model(
+      recipe,
+      {.size = 1000, .special = {.pad = 0, .end = 1, .unknown = 2, .begin = 3, .mask = 4}, .labels = {"one", "other"}});
 }
 
 }  // namespace limpid

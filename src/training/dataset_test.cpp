@@ -238,6 +238,26 @@ TEST_F(DatasetTest, AStreamOfWordsPartsLinesByTheEndToken) {
   EXPECT_EQ(ids[4], end);
 }
 
+// ---- the model, before there is any text
+
+TEST(CheckModel, FindsWhatTheConfigWould) {
+  const ToyCorpus corpus;
+  const auto error_of = [&](const std::string& family, const std::string& override) {
+    try {
+      check_model(corpus.recipe(family, {override}));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(error_of("marian", "seed=2"), "no error");
+  EXPECT_EQ(error_of("bert", "data.labels=true"), "no error");
+  EXPECT_EQ(error_of("rnn_seq2seq", "seed=2"), "no error");
+  EXPECT_THAT(error_of("marian", "model.d_modle=8"), HasSubstr("did you mean d_model?"));
+  EXPECT_THAT(error_of("marian", "model.d_model=-8"), HasSubstr("d_model"));
+  EXPECT_THAT(error_of("bert", "model.num_labels=3"), HasSubstr("data.labels"));
+}
+
 // ---- labels
 
 TEST_F(DatasetTest, LabelsAreNumberedInTheirOrder) {
