@@ -68,8 +68,11 @@ Tensor constant(Run& run, ConstMatrix numbers);
 struct AttentionBatch {
   AttentionShape shape;
   Sequences queries, keys;
-  const std::vector<KeyValueCache::Entry>* cache = nullptr;  // where keys and values lie instead of in k and v
+  // Where keys and values lie instead of in k and v; all in order if the attention keeps its pairs.
+  const std::vector<KeyValueCache::Entry>* cache = nullptr;
 };
+// Whether someone looks at scores or patterns, so that attention takes the steps that keep them.
+bool keeps_pairs(const Run& run);
 // z (query tokens, heads·head_size). Dropout falls on the pattern.
 Tensor attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch,
                  double dropout_rate);

@@ -29,8 +29,10 @@ std::vector<AttentionJob> make_jobs(const AttentionBatch& batch, const Tensor& q
     job.q = q.empty() ? ConstMatrix{nullptr, batch.queries.length(i), q_cols} : rows_of(q, batch.queries, i);
     job.z = rows_of(z, batch.queries, i);
     if (batch.cache) {
-      job.k = (*batch.cache)[i].keys();
-      job.v = (*batch.cache)[i].values();
+      const KeyValueCache::Entry& entry = (*batch.cache)[i];
+      job.k = entry.keys();
+      job.v = entry.values();
+      if (!entry.listed().empty()) job.rows = entry.listed().data();
     } else {
       job.k = k.empty() ? ConstMatrix{nullptr, batch.keys.length(i), kv_cols} : rows_of(k, batch.keys, i);
       job.v = v.empty() ? ConstMatrix{nullptr, batch.keys.length(i), kv_cols} : rows_of(v, batch.keys, i);
@@ -117,10 +119,11 @@ Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& 
 
 }  // namespace
 
+bool keeps_pairs(const Run& run) { return run.watched("scores") || run.watched("masked") || run.watched("pattern"); }
+
 Tensor attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch,
                  double dropout_rate) {
-  if (!run.watched("scores") && !run.watched("masked") && !run.watched("pattern"))
-    return fast_attention(run, q, k, v, batch, dropout_rate);
+  if (!keeps_pairs(run)) return fast_attention(run, q, k, v, batch, dropout_rate);
   const TapLayout pairs{.rows = &batch.queries, .keys = &batch.keys, .heads = batch.shape.heads, .other_kernel = true};
   const Tensor scores = run.tap("scores", attention_scores(run, q, k, batch), pairs);
   const Tensor masked = run.tap("masked", attention_mask(run, scores, batch), pairs);

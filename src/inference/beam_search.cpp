@@ -39,6 +39,14 @@ void BeamSearch::finish_all(const TopTokens& top, int64_t first) {
   parents_.clear();
 }
 
+// With no scores to compare, what is as long as it may be need not wait for the score of its end.
+void BeamSearch::finish_longest() {
+  if (options_.scores || live_.empty() || static_cast<int64_t>(live_.front().ids.size()) < options_.max_tokens) return;
+  for (int64_t i = 0; i < live(); ++i) finish(i, live_[i].log_probability);
+  live_.clear();
+  parents_.clear();
+}
+
 bool BeamSearch::can_improve() const {
   if (static_cast<int64_t>(finished_.size()) < options_.beam) return true;
   if (options_.beam == 1) return false;
@@ -67,7 +75,7 @@ void BeamSearch::advance(const TopTokens& top, int64_t first) {
   }
   live_ = std::move(next);
   parents_ = std::move(parents);
-  if (can_improve()) return;
+  if (can_improve()) return finish_longest();
   live_.clear();
   parents_.clear();
 }
@@ -76,6 +84,7 @@ void BeamSearch::force(int32_t id, double log_probability) {
   live_.front().ids.push_back(id);
   live_.front().log_probability += log_probability;
   parents_ = {0};
+  finish_longest();
 }
 
 std::vector<Hypothesis> BeamSearch::best(int64_t count) const {

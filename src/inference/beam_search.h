@@ -23,6 +23,7 @@ struct BeamOptions {
   double length_penalty = 1;
   int64_t max_tokens = 0;           // without the end token
   std::vector<int32_t> ends = {0};  // tokens that end a text; the one watched ends what is too long
+  bool scores = true;               // false: nobody asks how likely the end of a text of the longest length is
 };
 
 class BeamSearch {
@@ -58,6 +59,7 @@ class BeamSearch {
   double score(double log_probability, int64_t tokens) const;  // of a hypothesis that ends after so many tokens
   void finish(int64_t parent, double log_probability);
   void finish_all(const TopTokens& top, int64_t first);
+  void finish_longest();
   bool can_improve() const;
 
   BeamOptions options_;

@@ -92,6 +92,15 @@ TEST(BeamSearch, AtTheLongestLengthAllMustEnd) {
   EXPECT_EQ(best[1].ids, Ids{1});
 }
 
+TEST(BeamSearch, WithoutScoresTheLongestLengthIsTheEnd) {
+  BeamSearch search({.beam = 1, .max_tokens = 2, .scores = false});
+  search.advance(given({{0.01, 0.5, 0.49}}), 0);
+  ASSERT_EQ(search.live(), 1);
+  search.advance(given({{0.01, 0.09, 0.9}}), 0);
+  EXPECT_EQ(search.live(), 0);
+  EXPECT_EQ(search.best(1).front().ids, (Ids{1, 2}));
+}
+
 TEST(BeamSearch, ThePenaltyFavoursLongTexts) {
   for (const double penalty : {0.0, 2.0}) {
     BeamSearch search({.beam = 2, .length_penalty = penalty, .max_tokens = 1});

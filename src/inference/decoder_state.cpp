@@ -1,11 +1,38 @@
 #include "inference/decoder_state.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "inference/recurrent_state.h"
 #include "inference/transformer_state.h"
 
 namespace limpid {
+namespace {
+
+// So few that their scores are looked at while they lie in the cache; unless the output's matrix is too large to lie
+// there too and be read again for others.
+int64_t rows_at_once(const Output& output) {
+  constexpr int64_t kFewRows = 48, kSmallMatrix = int64_t{4} << 20;
+  return output.weight().size() <= kSmallMatrix ? kFewRows : std::numeric_limits<int64_t>::max();
+}
+
+}  // namespace
+
+Tensor DecoderState::scores(const Tensor& x) const {
+  Run run({.arena = arena_, .probe = probe_});
+  return output().logits(run, x, Sequences(std::vector<int64_t>(static_cast<size_t>(x.rows()), 1)));
+}
+
+Tensor DecoderState::step(std::span<const int32_t> ids) { return scores(read(ids)); }
+
+void DecoderState::step(std::span<const int32_t> ids, const std::function<void(int64_t first, Matrix scores)>& look) {
+  const Tensor x = read(ids);
+  const int64_t at_once = probe_ ? x.rows() : std::min(x.rows(), rows_at_once(output()));  // a probe sees all together
+  for (int64_t first = 0; first < x.rows(); first += at_once) {
+    Tensor part = scores(x.slice(first, std::min(at_once, x.rows() - first)));
+    look(first, part.values());
+  }
+}
 
 std::unique_ptr<DecoderState> make_decoder_state(const Model& model) {
   if (const auto* seq2seq = dynamic_cast<const Seq2Seq*>(&model)) return std::make_unique<Seq2SeqState>(*seq2seq);

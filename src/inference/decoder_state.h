@@ -12,6 +12,7 @@
 //   }
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,14 +32,16 @@ class DecoderState {
   void watch(Probe* probe) { probe_ = probe; }
 
   // Reads texts and adds a row for each behind the others. Encoder-decoder models: sources, with their end token;
-  // language models: beginnings to go on from. `limits`: for each text the most tokens that one of its rows will have
-  // read (of a language model with the text), 0 or none: nobody knows. Returns the token that each new row's first step
-  // is to be given.
+  // language models: beginnings to go on from. `limits`: for each text the most tokens that a block of memory is to
+  // hold, at least what one of its rows will have read (of a language model with the text); 0 or none: nobody knows.
+  // Returns the token that each new row's first step is to be given.
   virtual std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) = 0;
   std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts) { return add(texts, {}); }
 
   // Takes one token for each row and gives the scores of the token after it, (rows, vocab).
-  virtual Tensor step(std::span<const int32_t> ids) = 0;
+  Tensor step(std::span<const int32_t> ids);
+  // The same, some rows after others: look(first, scores), while their scores lie in the cache.
+  void step(std::span<const int32_t> ids, const std::function<void(int64_t first, Matrix scores)>& look);
 
   // Row i is from now on what row rows[i] was: chooses, drops, repeats and reorders. Rows that were one share what they
   // have read.
@@ -47,7 +50,7 @@ class DecoderState {
   // ---- memory, in bytes
   struct Need {
     int64_t text = 0;    // tokens of the text that is added
-    int64_t tokens = 0;  // that a row of it will have read at most
+    int64_t tokens = 0;  // its limit
     int64_t rows = 1;    // that it will have at most
   };
   virtual int64_t bytes_for(const Need& need) const = 0;  // the most that a text can come to hold
@@ -61,7 +64,15 @@ class DecoderState {
   virtual int64_t reused_tokens() const { return 0; }  // that were not read again since the beginning
 
  protected:
+  // The vectors of the tokens, a row each, of which the output makes scores.
+  virtual Tensor read(std::span<const int32_t> ids) = 0;
+  virtual const Output& output() const = 0;
+
+  Arena arena_;
   Probe* probe_ = nullptr;
+
+ private:
+  Tensor scores(const Tensor& x) const;
 };
 
 // Throws for a model that does not write. The model must outlive the state.

@@ -32,9 +32,10 @@ int64_t Engine::used() const {
 }
 
 int64_t Engine::bytes_for(const Writing& writing) const {
-  const auto [rows, tokens] = writing.most();
-  const int64_t scores = rows * model_.config().vocab * static_cast<int64_t>(sizeof(real));
-  return lanes_[0].state->bytes_for({static_cast<int64_t>(writing.text().size()), tokens, rows}) + scores;
+  const Writing::Most most = writing.most();
+  const int64_t scores = most.rows * model_.config().vocab * static_cast<int64_t>(sizeof(real));
+  const auto text = static_cast<int64_t>(writing.text().size());
+  return lanes_[0].state->bytes_for({text, most.tokens_a_block(), most.rows}) + scores;
 }
 
 int64_t Engine::add(std::unique_ptr<Writing> writing, std::optional<Clock::time_point> deadline) {
@@ -152,7 +153,7 @@ void Engine::Lane::read(std::vector<Text> begun) {
   std::vector<int64_t> limits;
   for (const Text& text : begun) {
     sources.push_back(text.writing->text());
-    limits.push_back(text.writing->most().tokens);
+    limits.push_back(text.writing->most().tokens_a_block());
   }
   for (const int32_t id : state->add(sources, limits)) ids.push_back(id);
   for (Text& text : begun) {
@@ -164,13 +165,14 @@ void Engine::Lane::read(std::vector<Text> begun) {
 // What comes is read, every row has its scores and every text has looked at them.
 void Engine::Lane::step() {
   read(std::exchange(coming, {}));
-  Tensor scores = state->step(ids);
-  const Matrix values = scores.values();
   std::vector<std::pair<Writing*, int64_t>> rows;
   for (const Text& text : texts)
     for (int64_t i = 0; i < text.rows; ++i) rows.emplace_back(text.writing.get(), i);
-  parallel_for(static_cast<int64_t>(rows.size()), [&](int64_t i) {
-    rows[i].first->look(rows[i].second, {values.row(i), static_cast<size_t>(values.cols)});
+  state->step(ids, [&](int64_t first, Matrix scores) {
+    parallel_for(scores.rows, [&](int64_t i) {
+      const auto [writing, row] = rows[first + i];
+      writing->look(row, {scores.row(i), static_cast<size_t>(scores.cols)});
+    });
   });
 }
 

@@ -51,10 +51,13 @@ class Search : public Writing {
         max_tokens_(std::min(std::max(longest_target(config, options, static_cast<int64_t>(source_.size())),
                                       static_cast<int64_t>(prefix_.size())),
                              most_positions(config) - 1)),
+        penalizes_(options.repetition_penalty != 1),
+        scores_(options.scores || options.beam > 1 || penalizes_),
         search_({.beam = options.beam,
                  .length_penalty = options.length_penalty,
                  .max_tokens = max_tokens_,
-                 .ends = rules_.ends}),
+                 .ends = rules_.ends,
+                 .scores = scores_}),
         done_(std::move(done)) {
     top_ = {.count = BeamSearch::candidates(options.beam), .watched = rules_.forced_last.value_or(rules_.ends.front())};
     for (const auto& token : {config.pad_token, config.decoder_start_token})
@@ -62,8 +65,6 @@ class Search : public Writing {
         top_.never.push_back(static_cast<int32_t>(*token));
     rules_.forced_first.reset();  // it stands in the prefix
     rules_.forced_last.reset();   // a search ends there anyway
-    penalizes_ = options.repetition_penalty != 1;
-    scores_ = options.scores || options.beam > 1 || penalizes_;
     found_.count = top_.count;
     resize();
   }
@@ -81,13 +82,12 @@ class Search : public Writing {
     std::optional<real> end;
     if (!scores_) top.log_sum = 0;
     const std::vector<int32_t>& ids = search_.ids(row);
-    const TextPlace place{ids, static_cast<int64_t>(ids.size())};
-    const std::vector<int32_t> forbidden = forbidden_next(rules_, place);
+    const std::vector<int32_t> forbidden = forbidden_next(rules_, {ids, static_cast<int64_t>(ids.size())});
     if (penalizes_ || forbidden.size() > kFewForbidden) {
       if (scores_) top.log_sum = log_sum(scores);
       end = scores[top.watched] - *top.log_sum;
       if (penalizes_) penalize(ids, scores, *top.log_sum);
-      apply_token_rules(rules_, place, scores);
+      forbid(forbidden, scores);
     } else {
       top.never.insert(top.never.end(), forbidden.begin(), forbidden.end());
     }
@@ -141,13 +141,13 @@ class Search : public Writing {
   GenerateOptions options_;
   TokenRules rules_;
   int64_t max_tokens_;
+  bool penalizes_;
+  bool scores_;  // they are made log-probabilities
   BeamSearch search_;
   std::function<void(SearchResult)> done_;
   TopOptions top_;
-  TopTokens found_;  // of the live hypotheses
-  bool penalizes_ = false;
-  bool scores_ = true;  // they are made log-probabilities
-  size_t forced_ = 0;   // tokens of the prefix that are written
+  TopTokens found_;    // of the live hypotheses
+  size_t forced_ = 0;  // tokens of the prefix that are written
 };
 
 void check_prefixes(const Config& config, const GenerateOptions& options, size_t sources) {

@@ -44,13 +44,12 @@ std::vector<int32_t> RecurrentDecoderState::add(std::span<const std::vector<int3
   return std::vector<int32_t>(texts.size(), static_cast<int32_t>(*model_.config().decoder_start_token));
 }
 
-Tensor RecurrentDecoderState::step(std::span<const int32_t> ids) {
+Tensor RecurrentDecoderState::read(std::span<const int32_t> ids) {
   check(static_cast<int64_t>(ids.size()) == rows(), "[decoder] {} tokens for {} rows: a step takes one token a row",
         ids.size(), rows());
   Run run({.arena = arena_, .probe = probe_});
   const StepLayout layout{Sequences(std::vector<int64_t>(ids.size(), 1))};
-  const Tensor x = model_.step(run, state_, ids, layout);
-  return model_.output().logits(run, x, layout.rows);
+  return model_.step(run, state_, ids, layout);
 }
 
 // The memory lies row by row, sequences end to end. It stays as it is where every row goes on with the source it had:

@@ -15,7 +15,6 @@ class RecurrentDecoderState : public DecoderState {
   int64_t rows() const override { return static_cast<int64_t>(sources_.size()); }
   using DecoderState::add;
   std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) override;
-  Tensor step(std::span<const int32_t> ids) override;
   void keep(std::span<const int32_t> rows) override;
 
   int64_t bytes_for(const Need& need) const override;
@@ -26,8 +25,10 @@ class RecurrentDecoderState : public DecoderState {
   void count_bytes() { most_bytes_ = std::max(most_bytes_, arena_.bytes_in_use()); }
   void keep_memory(Run& run, std::span<const int32_t> rows);
 
+  Tensor read(std::span<const int32_t> ids) override;
+  const Output& output() const override { return model_.output(); }
+
   const RnnSeq2Seq& model_;
-  Arena arena_;
   RnnDecoderState state_;
   std::vector<int64_t> sources_;  // by row: the number of the source that it translates
   int64_t sources_read_ = 0;

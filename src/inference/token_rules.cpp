@@ -48,9 +48,13 @@ std::vector<int32_t> forbidden_next(const TokenRules& rules, const TextPlace& pl
   return tokens;
 }
 
-void apply_token_rules(const TokenRules& rules, const TextPlace& place, std::span<real> scores) {
-  for (const int32_t token : forbidden_next(rules, place))
+void forbid(std::span<const int32_t> tokens, std::span<real> scores) {
+  for (const int32_t token : tokens)
     if (token >= 0 && static_cast<size_t>(token) < scores.size()) scores[static_cast<size_t>(token)] = kNever;
+}
+
+void apply_token_rules(const TokenRules& rules, const TextPlace& place, std::span<real> scores) {
+  forbid(forbidden_next(rules, place), scores);
   if (place.written == 0 && rules.forced_first) return force(*rules.forced_first, scores);
   if (place.last && rules.forced_last) force(*rules.forced_last, scores);
 }

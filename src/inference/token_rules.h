@@ -35,6 +35,9 @@ struct TextPlace {
 // Tokens that must not come next; one may stand there twice. The rivals of a forced token are not among them.
 std::vector<int32_t> forbidden_next(const TokenRules& rules, const TextPlace& place);
 
+// Their scores become -∞.
+void forbid(std::span<const int32_t> tokens, std::span<real> scores);
+
 // Scores of tokens that must not come next become -∞; of a forced token's rivals too.
 void apply_token_rules(const TokenRules& rules, const TextPlace& place, std::span<real> scores);
 

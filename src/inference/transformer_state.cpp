@@ -53,7 +53,7 @@ std::vector<int32_t> Seq2SeqState::add(std::span<const std::vector<int32_t>> tex
   return std::vector<int32_t>(texts.size(), static_cast<int32_t>(*model_.config().decoder_start_token));
 }
 
-Tensor Seq2SeqState::step(std::span<const int32_t> ids) {
+Tensor Seq2SeqState::read(std::span<const int32_t> ids) {
   check_rows(ids.size(), rows());
   Run run({.arena = arena_, .probe = probe_, .cache = &cache_});
   Tensor memory;
@@ -68,9 +68,7 @@ Tensor Seq2SeqState::step(std::span<const int32_t> ids) {
     unseen_.assign(ids.size(), {});
     some_unseen_ = false;
   }
-  const Tokens input = one_each(ids);
-  const Tensor x = model_.decode(run, input, memory, Sequences(lengths));
-  return model_.output().logits(run, x, input.sequences);
+  return model_.decode(run, one_each(ids), memory, Sequences(lengths));
 }
 
 void Seq2SeqState::keep(std::span<const int32_t> rows) {
@@ -97,7 +95,7 @@ int64_t Seq2SeqState::bytes_for(const Need& need) const {
   return memory + cross + self_bytes(config, need);
 }
 
-Tensor LanguageModelState::read(const Tokens& tokens) {
+Tensor LanguageModelState::read_tokens(const Tokens& tokens) {
   Run run({.arena = arena_, .probe = probe_, .cache = &cache_});
   Batch batch;
   batch.input = tokens;
@@ -121,7 +119,7 @@ void LanguageModelState::read_beginnings(std::span<const std::vector<int32_t>> b
       room -= count;
     }
     if (room == kReadAtOnce) return;
-    read(Tokens::of(parts));
+    read_tokens(Tokens::of(parts));
   }
 }
 
@@ -180,13 +178,11 @@ std::vector<int32_t> LanguageModelState::add(std::span<const std::vector<int32_t
   return last;
 }
 
-Tensor LanguageModelState::step(std::span<const int32_t> ids) {
+Tensor LanguageModelState::read(std::span<const int32_t> ids) {
   check_rows(ids.size(), rows());
-  const Tokens tokens = one_each(ids);
-  const Tensor x = read(tokens);
+  const Tensor x = read_tokens(one_each(ids));
   for (size_t i = 0; i < ids.size(); ++i) read_[i].push_back(ids[i]);
-  Run run({.arena = arena_, .probe = probe_});
-  return model_.output().logits(run, x, tokens.sequences);
+  return x;
 }
 
 void LanguageModelState::keep(std::span<const int32_t> rows) {

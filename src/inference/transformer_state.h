@@ -15,7 +15,6 @@ class Seq2SeqState : public DecoderState {
   int64_t rows() const override { return cache_.sequences(); }
   using DecoderState::add;
   std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) override;
-  Tensor step(std::span<const int32_t> ids) override;
   void keep(std::span<const int32_t> rows) override;
 
   int64_t bytes_for(const Need& need) const override;
@@ -23,10 +22,11 @@ class Seq2SeqState : public DecoderState {
   int64_t most_bytes() const override { return cache_.most_bytes(); }
 
  private:
+  Tensor read(std::span<const int32_t> ids) override;
+  const Output& output() const override { return model_.output(); }
   int64_t unseen_bytes() const;
 
   const Seq2Seq& model_;
-  Arena arena_;
   KeyValueCache cache_{0};
   std::vector<Tensor> unseen_;  // by row: an encoder's output that the decoder has not looked at yet, else empty
   bool some_unseen_ = false;
@@ -39,7 +39,6 @@ class LanguageModelState : public DecoderState {
   int64_t rows() const override { return cache_.sequences(); }
   using DecoderState::add;
   std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) override;
-  Tensor step(std::span<const int32_t> ids) override;
   void keep(std::span<const int32_t> rows) override;
 
   int64_t bytes_for(const Need& need) const override;
@@ -52,12 +51,13 @@ class LanguageModelState : public DecoderState {
   int64_t reused_tokens() const override { return reused_; }
 
  private:
-  Tensor read(const Tokens& tokens);
+  Tensor read(std::span<const int32_t> ids) override;
+  const Output& output() const override { return model_.output(); }
+  Tensor read_tokens(const Tokens& tokens);
   void read_beginnings(std::span<const std::vector<int32_t>> beginnings);
   int64_t add_row(std::span<const int32_t> beginning, int64_t limit);
 
   const LanguageModel& model_;
-  Arena arena_;
   KeyValueCache cache_{0};
   std::vector<std::vector<int32_t>> read_;  // by row: the tokens in the cache
   PrefixStore store_;

@@ -32,6 +32,8 @@ class Writing {
   struct Most {
     int64_t rows = 1;
     int64_t tokens = 0;  // that the decoder reads in one row, with the text of a language model or the start token
+    // That a block of memory may hold: rows that part from each other go on in the same block for a while.
+    int64_t tokens_a_block() const { return rows > 1 ? 2 * tokens : tokens; }
   };
   virtual Most most() const = 0;
 

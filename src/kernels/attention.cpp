@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "kernels/attention-inl.h"
+#include "kernels/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid {
@@ -81,7 +82,8 @@ void forward_blocks(const AttentionShape& shape, const Dropout& dropout, const A
 // ---- few queries: decoding ----
 
 // With so few queries packing costs more than it saves: a score is a dot product along the head, and the lanes of the
-// soft-max are keys.
+// soft-max are keys. The keys and values of all heads lie side by side, so every row is read for all heads of a piece
+// before the next one: memory delivers whole rows faster than the parts of one head.
 constexpr int64_t kFewQueries = 4;
 
 // Adds up the 128-bit blocks of x.
@@ -104,21 +106,17 @@ HWY_INLINE void store_sums(RealVec (&v)[kBlockLanes], real factor, real* to) {
   store_block_sum(Reals(), hn::Mul(sum, hn::Set(Reals(), factor)), to);
 }
 
-// scores[j] = scale·x·keys[j] for the kBlockLanes keys from `first` on; beyond the last key scores are written without
-// meaning.
-void dot_keys(const real* x, ConstMatrix keys, int64_t first, real scale, real* scores) {
+// scores[r] = scale·x·keys[r] over n numbers, the keys from a column on.
+void dot_keys(const real* x, int64_t n, const real* const (&keys)[kBlockLanes], int64_t column, real scale,
+              real* scores) {
   const Reals d;
-  const real* rows[kBlockLanes];
   RealVec sum[kBlockLanes];
-  for (int64_t r = 0; r < kBlockLanes; ++r) {
-    rows[r] = keys.row(std::min(first + r, keys.rows - 1));
-    sum[r] = hn::Zero(d);
-  }
-  for_each_vector(keys.cols, [&](int64_t p, auto part) HWY_ATTR {
+  for (int64_t r = 0; r < kBlockLanes; ++r) sum[r] = hn::Zero(d);
+  for_each_vector(n, [&](int64_t p, auto part) HWY_ATTR {
     const RealVec factor = part.load(x + p);
-    for (int64_t r = 0; r < kBlockLanes; ++r) sum[r] = hn::MulAdd(factor, part.load(rows[r] + p), sum[r]);
+    for (int64_t r = 0; r < kBlockLanes; ++r) sum[r] = hn::MulAdd(factor, part.load(keys[r] + column + p), sum[r]);
   });
-  store_sums(sum, scale, scores + first);
+  store_sums(sum, scale, scores);
 }
 
 // scores = exp(scores - max) for the first n; sets sum and returns the maximum.
@@ -135,40 +133,117 @@ real softmax_along(real* scores, int64_t n, real* sum) {
   return max;
 }
 
+// Some heads of a job of few queries; pairs and scales are (heads, N).
+struct FewQueries {
+  const AttentionShape& shape;
+  const AttentionJob& job;
+  int64_t head_begin, head_end;
+  Matrix pairs;  // with every key
+  real* scales;
+
+  int64_t row(int64_t head, int64_t query) const { return (head - head_begin) * job.q.rows + query; }
+  int64_t heads_a_key() const { return shape.heads / shape.kv_heads; }
+  int64_t place(int64_t key) const { return job.rows ? job.rows[key] : key; }
+};
+
+// pairs = scale·Q·Kᵀ, and something without meaning behind the last key.
+void score_keys(const FewQueries& few) {
+  const int64_t n = few.job.q.rows, m = few.job.k.rows, size = few.shape.head_size, heads = few.heads_a_key();
+  for (int64_t key = 0; key < m; key += kBlockLanes) {
+    const real* keys[kBlockLanes];
+    for (int64_t r = 0; r < kBlockLanes; ++r) keys[r] = few.job.k.row(few.place(std::min(key + r, m - 1)));
+    for (int64_t first = few.head_begin, column = first / heads * size; first < few.head_end;
+         first += heads, column += size)
+      for (int64_t head = first; head < first + heads; ++head)
+        for (int64_t i = 0; i < n; ++i)
+          dot_keys(few.job.q.row(i) + head * size, size, keys, column, few.shape.scale,
+                   few.pairs.row(few.row(head, i)) + key);
+  }
+}
+
+// z = scales·pairs·V of one query under kHeads heads, kVectors vectors of columns, the last of which `part` loads and
+// stores: so a row of V is read in one go.
+template <int64_t kHeads, int64_t kVectors, class Part>
+HWY_INLINE void gather_tile(const FewQueries& few, int64_t query, int64_t head, int64_t column, Part part) {
+  const Reals d;
+  constexpr int64_t kLast = kVectors - 1;
+  const real *pairs[kHeads], *values[kHeads];
+  RealVec sums[kHeads][kVectors];
+  unroll<kHeads>([&](auto h) HWY_ATTR {
+    pairs[h] = few.pairs.row(few.row(head + h, query));
+    values[h] = few.job.v.data + (head + h) / few.heads_a_key() * few.shape.head_size + column;
+    unroll<kVectors>([&](auto v) HWY_ATTR { sums[h][v] = hn::Zero(d); });
+  });
+  const int64_t keys = few.job.v.rows, stride = few.job.v.stride;
+  for (int64_t j = 0; j < keys; ++j) {
+    const int64_t at = few.place(j) * stride;
+    unroll<kHeads>([&](auto h) HWY_ATTR {
+      const RealVec pair = hn::Set(d, pairs[h][j]);
+      const real* const from = values[h] + at;
+      unroll<kLast>([&](auto v)
+                        HWY_ATTR { sums[h][v] = hn::MulAdd(pair, hn::LoadU(d, from + v * kLanes), sums[h][v]); });
+      sums[h][kLast] = hn::MulAdd(pair, part.load(from + kLast * kLanes), sums[h][kLast]);
+    });
+  }
+  unroll<kHeads>([&](auto h) HWY_ATTR {
+    const RealVec scale = hn::Set(d, few.scales[few.row(head + h, query)]);
+    real* const z = few.job.z.row(query) + (head + h) * few.shape.head_size + column;
+    unroll<kLast>([&](auto v) HWY_ATTR { hn::StoreU(hn::Mul(scale, sums[h][v]), d, z + v * kLanes); });
+    part.store(hn::Mul(scale, sums[h][kLast]), z + kLast * kLanes);
+  });
+}
+
+// Heads of kVectors whole vectors from `head` on, kHeads at a time, and what remains fewer at a time.
+template <int64_t kHeads, int64_t kVectors>
+void gather_heads(const FewQueries& few, int64_t query, int64_t head) {
+  for (; head + kHeads <= few.head_end; head += kHeads)
+    gather_tile<kHeads, kVectors>(few, query, head, 0, WholeVector());
+  if constexpr (kHeads > 1) gather_heads<kHeads / 2, kVectors>(few, query, head);
+}
+
+// Heads of any size.
+void gather_head(const FewQueries& few, int64_t query, int64_t head) {
+  const int64_t size = few.shape.head_size;
+  int64_t column = 0;
+  for (; column + 4 * kLanes <= size; column += 4 * kLanes) gather_tile<1, 4>(few, query, head, column, WholeVector());
+  for (; column + kLanes <= size; column += kLanes) gather_tile<1, 1>(few, query, head, column, WholeVector());
+  if (column < size) gather_tile<1, 1>(few, query, head, column, PartVector{static_cast<size_t>(size - column)});
+}
+
+void gather_values(const FewQueries& few, int64_t query) {
+  constexpr int64_t kSums = kManyRegisters ? 16 : 8;
+  switch (few.shape.head_size) {
+    case kLanes: return gather_heads<4, 1>(few, query, few.head_begin);
+    case 2 * kLanes: return gather_heads<4, 2>(few, query, few.head_begin);
+    case 4 * kLanes: return gather_heads<kSums / 4, 4>(few, query, few.head_begin);
+    case 8 * kLanes: return gather_heads<kSums / 8, 8>(few, query, few.head_begin);
+    default:
+      for (int64_t head = few.head_begin; head < few.head_end; ++head) gather_head(few, query, head);
+  }
+}
+
 void forward_few(const AttentionShape& shape, const Dropout& dropout, const AttentionJob& job,
                  const AttentionPiece& piece, real* log_sums) {
-  const int64_t n = job.q.rows, m = job.k.rows, size = shape.head_size, stride = whole_vectors(m);
-  const int64_t heads = piece.head_end - piece.head_begin, rows = heads * n;
-  const AttentionJob first_head = head_of(shape, job, piece.head_begin);
+  const int64_t n = job.q.rows, m = job.k.rows, stride = whole_vectors(m);
+  const int64_t rows = (piece.head_end - piece.head_begin) * n;
   Scratch scratch(Scratch::aligned(rows * stride) + Scratch::aligned(rows));
-  real* scores = scratch.take(rows * stride);  // (heads, N, stride)
-  real* scales = scratch.take(rows);
+  const Matrix pairs(scratch.take(rows * stride), rows, m, stride);
+  const FewQueries few{shape, job, piece.head_begin, piece.head_end, pairs, scratch.take(rows)};
 
-  for (int64_t key = 0; key < m; key += kBlockLanes)
-    for (int64_t head = 0; head < heads; ++head)
-      for (int64_t i = 0; i < n; ++i)
-        dot_keys(first_head.q.row(i) + head * size, first_head.k, key, shape.scale, scores + (head * n + i) * stride);
-
+  score_keys(few);
   const DropoutMask mask(dropout);
   for (int64_t row = 0; row < rows; ++row) {
-    real* pairs = scores + row * stride;
+    real* const of_row = pairs.row(row);
     const int64_t seen = keys_seen(shape, n, m, row % n);
     real sum;
-    const real max = softmax_along(pairs, seen, &sum);
-    std::fill(pairs + seen, pairs + m, real(0));
+    const real max = softmax_along(of_row, seen, &sum);
+    std::fill(of_row + seen, of_row + m, real(0));
     if (log_sums) log_sums[piece.row_start + piece.head_begin * n + row] = max + std::log(sum);
     const uint64_t index = static_cast<uint64_t>(piece.pair_start + (piece.head_begin * n + row) * m);
-    if (dropout.rate > 0) drop_along(mask, index, pairs, seen, pairs);
-    scales[row] = 1 / sum;
+    if (dropout.rate > 0) drop_along(mask, index, of_row, seen, of_row);
+    few.scales[row] = 1 / sum;
   }
-
-  const real* pairs = scores;
-  if (n == 1) {  // the heads of the one query follow one another in z: rows of one product
-    multiply_small({{pairs, stride}, first_head.v, Matrix(first_head.z.data, heads, size), scales, 1});
-    return;
-  }
-  for (int64_t head = 0; head < heads; ++head, pairs += n * stride, scales += n)
-    multiply_small({{pairs, stride}, first_head.v, head_of(shape, job, piece.head_begin + head).z, scales, 1});
+  for (int64_t i = 0; i < n; ++i) gather_values(few, i);
 }
 
 // Without a key there is nothing to add up.

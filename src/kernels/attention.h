@@ -31,6 +31,8 @@ struct AttentionJob {
   ConstMatrix k;  // (M, kv_heads·D)
   ConstMatrix v;  // (M, kv_heads·D)
   Matrix z;       // (N, H·D)
+  // Where key j and its value are among the rows of k and v; null: row j. Only attention_forward of one query knows it.
+  const int32_t* rows = nullptr;
 };
 
 // The fast kernel: scores live only in a block of rows at a time. log_sums, where given, receives the logarithm of the

@@ -72,6 +72,35 @@ TEST(Attention, SequenceAloneIsTheSameAsInABatch) {
   }
 }
 
+// Row j of the one is row 2·(M - 1 - j) of the other, of which every second row is not looked at.
+std::vector<real> spread(const TestMatrix& from) {
+  std::vector<real> to(2 * from.rows() * from.cols(), std::numeric_limits<real>::quiet_NaN());
+  for (int64_t j = 0; j < from.rows(); ++j)
+    for (int64_t t = 0; t < from.cols(); ++t) to[2 * (from.rows() - 1 - j) * from.cols() + t] = from(j, t);
+  return to;
+}
+
+TEST(Attention, KeysOfOneQueryMayLieAnywhere) {
+  for (const int64_t size : {3, 8, 16, 20, 32, 64, 96, 128})
+    for (const int64_t kv_heads : {7, 1}) {
+      AttentionCase c({7, kv_heads, size, real(0.3), true}, 0, {{1, 33}});
+      const std::vector<real> keys = spread(c.k), values = spread(c.v);
+      std::vector<int32_t> rows;
+      for (int32_t j = 0; j < 33; ++j) rows.push_back(2 * (32 - j));
+      for_each_target([&] {
+        kernels::attention_forward(c.shape, {}, c.jobs(), nullptr);
+        const TestMatrix expected = c.z;
+        EXPECT_LE(largest_error(c.z, AttentionFormula(c).z), c.tolerance()) << size;
+        auto jobs = c.jobs();
+        jobs[0].k = {keys.data(), 33, c.k.cols()};
+        jobs[0].v = {values.data(), 33, c.v.cols()};
+        jobs[0].rows = rows.data();
+        kernels::attention_forward(c.shape, {}, jobs, nullptr);
+        EXPECT_EQ(c.z, expected) << size;
+      });
+    }
+}
+
 TEST(Attention, NumberOfThreadsChangesNoBit) {
   std::vector<std::pair<int64_t, int64_t>> lengths{{600, 600}};
   for (int64_t i = 0; i < 60; ++i) lengths.push_back({1 + i, 2 + i});

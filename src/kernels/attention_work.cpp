@@ -33,7 +33,7 @@ std::vector<JobStart> job_starts(const AttentionShape& shape, const std::vector<
   return starts;
 }
 
-// The first piece of each group, and last the end.
+// The first piece of each group, and last the end. A job that is hardly worth more than a thread stays whole.
 std::vector<int64_t> group_starts(const AttentionShape& shape, const std::vector<AttentionJob>& jobs,
                                   const std::vector<JobStart>& starts, int64_t max_queries) {
   std::vector<int64_t> groups{0};
@@ -42,9 +42,11 @@ std::vector<int64_t> group_starts(const AttentionShape& shape, const std::vector
     const int64_t queries = std::min(jobs[i].q.rows, max_queries) * shape.heads / shape.kv_heads;
     const int64_t numbers = 2 * jobs[i].k.rows * shape.head_size;
     const int64_t piece_flops = (2 * queries + kFlopsPerNumber) * numbers;
-    for (int64_t piece = starts[i].piece; piece < starts[i + 1].piece; ++piece) {
+    const int64_t begin = starts[i].piece, end = starts[i + 1].piece;
+    const bool whole = (end - begin) * piece_flops < 2 * kGroupFlops;
+    for (int64_t piece = begin; piece < end; ++piece) {
       flops += piece_flops;
-      if (flops < kGroupFlops) continue;
+      if (flops < kGroupFlops || (whole && piece + 1 < end)) continue;
       groups.push_back(piece + 1);
       flops = 0;
     }
@@ -58,7 +60,7 @@ std::vector<int64_t> group_starts(const AttentionShape& shape, const std::vector
 AttentionJob head_of(const AttentionShape& shape, const AttentionJob& job, int64_t head) {
   const int64_t size = shape.head_size, kv_head = head * shape.kv_heads / shape.heads;
   return {job.q.cols_from(head * size, size), job.k.cols_from(kv_head * size, size),
-          job.v.cols_from(kv_head * size, size), job.z.cols_from(head * size, size)};
+          job.v.cols_from(kv_head * size, size), job.z.cols_from(head * size, size), job.rows};
 }
 
 AttentionGradients head_of(const AttentionShape& shape, const AttentionGradients& gradients, int64_t head) {
@@ -75,12 +77,14 @@ void for_each_piece(const AttentionShape& shape, const std::vector<AttentionJob>
   parallel_for(static_cast<int64_t>(groups.size()) - 1, [&](int64_t group) {
     const auto after = [](int64_t piece, const JobStart& start) { return piece < start.piece; };
     int64_t job = std::upper_bound(starts.begin(), starts.end(), groups[group], after) - starts.begin() - 1;
-    for (int64_t piece = groups[group]; piece < groups[group + 1]; ++piece) {
+    for (int64_t piece = groups[group], count = 0; piece < groups[group + 1]; piece += count) {
       while (piece >= starts[job + 1].piece) ++job;
       const int64_t n = jobs[job].q.rows, chunks = chunk_count(n, max_queries);
       const int64_t local = piece - starts[job].piece;
       const int64_t head = local / chunks * heads, begin = local % chunks * max_queries;
-      body({job, head, head + heads, begin, std::min(n, begin + max_queries), starts[job].row, starts[job].pair});
+      count = chunks == 1 ? std::min(groups[group + 1], starts[job + 1].piece) - piece : 1;
+      body({job, head, head + count * heads, begin, std::min(n, begin + max_queries), starts[job].row,
+            starts[job].pair});
     }
   });
 }

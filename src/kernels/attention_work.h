@@ -18,7 +18,7 @@ inline int64_t keys_seen(const AttentionShape& shape, int64_t n, int64_t m, int6
   return shape.causal ? std::clamp<int64_t>(i + m - n + 1, 0, m) : m;
 }
 
-// Queries [begin, end) of one job under the heads that share one head of keys.
+// Queries [begin, end) of one job under some heads: all that share a head of keys, of one such head or of several.
 struct AttentionPiece {
   int64_t job = 0;
   int64_t head_begin = 0, head_end = 0;
@@ -27,8 +27,9 @@ struct AttentionPiece {
   int64_t pair_start = 0;  // H·N·M of the jobs before it, summed: where its pairs begin
 };
 
-// Calls body for pieces of at most max_queries queries that cover all jobs. Small pieces go to a thread many at a time;
-// neither pieces nor their order within a thread depends on the number of threads.
+// Calls body for pieces of at most max_queries queries that cover all jobs. Small pieces go to a thread many at a time,
+// the heads of a short job as one piece; neither pieces nor their order within a thread depends on the number of
+// threads.
 inline constexpr int64_t kAllQueries = int64_t{1} << 40;  // as max_queries: a sequence is never cut
 void for_each_piece(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, int64_t max_queries,
                     const std::function<void(const AttentionPiece&)>& body);

@@ -13,7 +13,7 @@
 #include "kernels/quantized_matrix.h"
 #include "kernels/quantized_rows.h"
 #include "kernels/simd-inl.h"
-#include "kernels/unroll-inl.h"
+#include "kernels/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "kernels/simd-inl.h"
-#include "kernels/unroll-inl.h"
+#include "kernels/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {
@@ -30,7 +30,6 @@ using kernels::StoredMatrix;
 using kernels::Transpose;
 
 constexpr int64_t kLanes = hn::MaxLanes(Reals());
-constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64;  // 32, otherwise 16
 constexpr int64_t kDotRows = kManyRegisters ? 4 : 3, kChainRows = 6;
 // Few rows take more outputs at a time, so that enough sums are under way to hide how long an addition takes.
 constexpr int64_t kManyOutputs = 8, kOutputs = 4;
@@ -214,7 +213,7 @@ template <int64_t kMost, class Body>
 HWY_INLINE void for_row_tiles(int64_t rows, const Body& body) {
   const int64_t tiles = (rows + kMost - 1) / kMost;
   for (int64_t tile = 0, first = 0; tile < tiles; ++tile) {
-    const int64_t count = (rows - first + tiles - tile - 1) / (tiles - tile);
+    const int64_t count = next_piece(rows - first, kMost);
     with_constant<kMost>(count, [&](auto constant) HWY_ATTR { body(constant, first, tile, tiles); });
     first += count;
   }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "kernels/small_gemm-inl.h"
-#include "kernels/unroll-inl.h"
+#include "kernels/tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid {
@@ -19,7 +19,6 @@ namespace {
 using kernels::SmallGemm;
 
 // A tile is rows × vectors sums in registers, beside which the vectors of B and one number of A must find room.
-constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64;  // 32, otherwise 16
 constexpr int64_t kMaxVectors = kManyRegisters ? 4 : 2;
 constexpr int64_t kMaxRows = 8;
 constexpr int64_t tile_rows(int64_t vectors) { return vectors == kMaxVectors ? 6 : kMaxRows; }
@@ -93,12 +92,6 @@ constexpr std::array<TileRow, kMaxVectors> all_whole_tiles(std::integer_sequence
 
 constexpr auto kWholeTiles = all_whole_tiles(std::make_integer_sequence<int64_t, kMaxVectors>());
 constexpr auto kPartTiles = part_tiles(std::make_integer_sequence<int64_t, kMaxRows>());
-
-// The next of pieces of nearly equal size, none above `most`, that `left` is cut into.
-constexpr int64_t next_piece(int64_t left, int64_t most) {
-  const int64_t pieces = (left + most - 1) / most;
-  return (left + pieces - 1) / pieces;
-}
 
 void panel(const SmallGemm& gemm, const TileRow& tiles, int64_t most_rows, int64_t j, size_t lanes) {
   for (int64_t i = 0; i < gemm.c.rows;) {

@@ -56,6 +56,8 @@ Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream) const
   auto& entries = run.cache()->layer(options_.cache_layer);
   check_count(entries, tokens);
   for (int64_t i = 0; i < tokens.count(); ++i) append(entries[i], k, v, tokens, i);
+  if (keeps_pairs(run))
+    for (auto& entry : entries) entry.put_in_order();
   return attend(run, q, k, v, {shape, tokens, cached_keys(entries), &entries});
 }
 

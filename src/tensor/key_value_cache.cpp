@@ -1,6 +1,7 @@
 #include "tensor/key_value_cache.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -48,6 +49,7 @@ struct KeyValueCache::Entry::Block {
   Block& operator=(const Block&) = delete;
 
   int64_t stride() const { return key_cols + value_cols; }
+  Matrix rows(int64_t first, int64_t count) const { return {numbers.get() + first * stride(), count, stride()}; }
   int64_t bytes() const { return capacity * stride() * static_cast<int64_t>(sizeof(real)); }
 
   int64_t key_cols, value_cols;
@@ -67,20 +69,31 @@ ConstMatrix KeyValueCache::Entry::part(int64_t first_col, int64_t cols) const {
 
 // A block of its own with room for `rows` more.
 void KeyValueCache::Entry::take_own(int64_t rows, int64_t key_cols, int64_t value_cols) {
-  int64_t wished = std::max(kFirstRows, 2 * count_);
+  int64_t wished = 2 * count_ + kFirstRows;
   if (limit_ > 0) wished = std::min(wished, limit_);
   const int64_t capacity = std::max(count_ + rows, wished);
   auto block = std::make_shared<Block>(key_cols, value_cols, capacity, bytes_);
-  if (block_)
-    copy_rows({block_->numbers.get(), count_, block->stride()}, {block->numbers.get(), count_, block->stride()});
+  const Matrix to(block->numbers.get(), count_, block->stride());
+  if (listed_.empty()) {
+    if (block_) copy_rows(block_->rows(0, count_), to);
+  } else {
+    for (int64_t i = 0; i < count_; ++i) copy_rows(block_->rows(listed_[i], 1), to.rows_from(i, 1));
+    listed_.clear();
+  }
   block->filled = count_;
   block_ = std::move(block);
 }
 
-// Room for `rows` more behind those of this sequence, that no other sequence has written to.
+// Room for `rows` more that no other sequence has written to: behind those of this sequence, or for a single row
+// anywhere in its block.
 void KeyValueCache::Entry::make_room(int64_t rows, int64_t key_cols, int64_t value_cols) {
-  if (block_ && block_->filled == count_ && count_ + rows <= block_->capacity) return;
+  const bool in_order = block_ && listed_.empty() && block_->filled == count_;
+  if (block_ && (in_order || rows == 1) && block_->filled + rows <= block_->capacity) return;
   take_own(rows, key_cols, value_cols);
+}
+
+void KeyValueCache::Entry::put_in_order() {
+  if (!listed_.empty()) take_own(0, key_cols(), value_cols());
 }
 
 void KeyValueCache::Entry::append(ConstMatrix keys, ConstMatrix values) {
@@ -89,15 +102,22 @@ void KeyValueCache::Entry::append(ConstMatrix keys, ConstMatrix values) {
   if (keys.rows == 0) return;
   if (count_ == 0) block_.reset();  // another's, of which nothing was taken
   make_room(keys.rows, keys.cols, values.cols);
-  const Matrix to{block_->numbers.get() + count_ * block_->stride(), keys.rows, block_->stride()};
+  const int64_t first = block_->filled;
+  const Matrix to = block_->rows(first, keys.rows);
   copy_rows(keys, to.cols_from(0, keys.cols));
   copy_rows(values, to.cols_from(keys.cols, values.cols));
+  if (first != count_ && listed_.empty()) {
+    listed_.resize(count_);
+    std::iota(listed_.begin(), listed_.end(), 0);
+  }
+  if (first != count_) listed_.push_back(static_cast<int32_t>(first));
   count_ += keys.rows;
-  block_->filled = count_;
+  block_->filled += keys.rows;
 }
 
 void KeyValueCache::Entry::shorten(int64_t count) {
   count_ = std::min(count_, count);
+  if (static_cast<int64_t>(listed_.size()) > count_) listed_.resize(count_);
   if (count_ == 0) block_.reset();
 }
 
@@ -136,6 +156,7 @@ void KeyValueCache::add(const Saved& saved, int64_t length, int64_t limit) {
     fill(layers_[i]);
     Entry& entry = layers_[i].back();
     entry.block_ = saved.layers[i].block_;
+    entry.listed_ = saved.layers[i].listed_;
     entry.count_ = saved.layers[i].count_;
     entry.shorten(length);
     // A block larger than this sequence may have would count for nobody once those it came from are gone.

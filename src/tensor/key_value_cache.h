@@ -3,8 +3,9 @@
 // next token is computed alone.
 //
 // Sequences that have a beginning in common share it. A row lies once in memory however many sequences look at it: a
-// copy of an entry copies no numbers, and of the copies that go on differently only the first writes behind the shared
-// rows, while each other takes a block of its own.
+// copy of an entry copies no numbers, and copies that go on differently, a token at a time, write into the same block
+// as long as it has room; which rows are its own, each then keeps in a list. So the hypotheses of a search hardly copy
+// anything, and read what they have in common from the nearest cache.
 //
 // Memory is counted. A sequence that was added with a limit never takes blocks of more rows than that, so that what a
 // sequence can come to need is known before it begins.
@@ -29,14 +30,18 @@ class KeyValueCache {
   static constexpr int64_t kFirstRows = 16;  // of a sequence's first block, unless its limit is lower
 
   // The keys and values of one layer and sequence: rows are added at the end, in O(1) amortised. A key and its value
-  // lie side by side, the rows of a sequence one after another.
+  // lie side by side.
   class Entry {
    public:
+    // Several rows at once leave the sequence in order.
     void append(ConstMatrix keys, ConstMatrix values);
     void shorten(int64_t count);  // forgets the rows behind the first `count`
+    void put_in_order();          // row i is again where i says
     ConstMatrix keys() const { return part(0, key_cols()); }
     ConstMatrix values() const { return part(key_cols(), value_cols()); }
     int64_t count() const { return count_; }
+    // Which rows, from those of keys() and values() on, are those of the sequence; empty: 0, 1, 2, …
+    const std::vector<int32_t>& listed() const { return listed_; }
 
    private:
     friend class KeyValueCache;
@@ -48,6 +53,7 @@ class KeyValueCache {
     void take_own(int64_t rows, int64_t key_cols, int64_t value_cols);
 
     std::shared_ptr<Block> block_;
+    std::vector<int32_t> listed_;
     int64_t count_ = 0;  // rows of the block that belong to this sequence
     int64_t limit_ = 0;  // rows that it will have at most; 0: nobody knows
     std::shared_ptr<ByteCount> bytes_;

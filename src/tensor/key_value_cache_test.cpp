@@ -20,9 +20,10 @@ void append(Entry& entry, real x) {
 std::vector<real> first_numbers(const Entry& entry) {
   std::vector<real> numbers;
   for (int64_t i = 0; i < entry.count(); ++i) {
-    EXPECT_EQ(entry.keys()(i, 1), entry.keys()(i, 0) + 1);
-    EXPECT_EQ(entry.values()(i, 0), -entry.keys()(i, 0));
-    numbers.push_back(entry.keys()(i, 0));
+    const int64_t row = entry.listed().empty() ? i : entry.listed()[i];
+    EXPECT_EQ(entry.keys()(row, 1), entry.keys()(row, 0) + 1);
+    EXPECT_EQ(entry.values()(row, 0), -entry.keys()(row, 0));
+    numbers.push_back(entry.keys()(row, 0));
   }
   return numbers;
 }
@@ -53,7 +54,45 @@ TEST(KeyValueCache, CopiesShareTheirBeginningAndGoOnByThemselves) {
   EXPECT_EQ(first_numbers(a), (std::vector<real>{1, 2, 4}));
   EXPECT_EQ(first_numbers(b), (std::vector<real>{1, 2, 3, 6}));
   EXPECT_EQ(first_numbers(c), (std::vector<real>{1, 2, 5}));
+  EXPECT_EQ(a.keys().data, b.keys().data);  // still one block
+  EXPECT_EQ(a.keys().data, c.keys().data);
+  EXPECT_EQ(b.listed(), (std::vector<int32_t>{0, 1, 2, 5}));
+  a.put_in_order();
+  EXPECT_TRUE(a.listed().empty());
+  EXPECT_EQ(first_numbers(a), (std::vector<real>{1, 2, 4}));
+  b.shorten(2);
+  EXPECT_EQ(first_numbers(b), (std::vector<real>{1, 2}));
+}
+
+TEST(KeyValueCache, CopiesPartWhenTheirBlockIsFull) {
+  Entry a;
+  append(a, 0);
+  Entry b = a;
+  std::vector<real> of_a{0}, of_b{0};
+  for (int i = 1; i < 3 * KeyValueCache::kFirstRows; ++i) {
+    append(a, static_cast<real>(i));
+    append(b, static_cast<real>(-i));
+    of_a.push_back(static_cast<real>(i));
+    of_b.push_back(static_cast<real>(-i));
+    EXPECT_EQ(first_numbers(a), of_a);
+    EXPECT_EQ(first_numbers(b), of_b);
+  }
   EXPECT_NE(a.keys().data, b.keys().data);
+}
+
+TEST(KeyValueCache, SeveralRowsAtOnceStandInOrder) {
+  Entry a;
+  append(a, 1);
+  Entry b = a, c = a;
+  append(a, 2);
+  append(b, 3);
+  EXPECT_FALSE(b.listed().empty());
+  const real keys[] = {4, 5, 6, 7}, values[] = {-4, -6};
+  b.append({keys, 2, 2}, {values, 2, 1});
+  c.append({keys, 2, 2}, {values, 2, 1});
+  EXPECT_TRUE(b.listed().empty() && c.listed().empty());
+  EXPECT_EQ(first_numbers(b), (std::vector<real>{1, 3, 4, 6}));
+  EXPECT_EQ(first_numbers(c), (std::vector<real>{1, 4, 6}));
 }
 
 TEST(KeyValueCache, TheFirstCopyToGoOnMovesNothing) {
