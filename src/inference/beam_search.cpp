@@ -5,8 +5,8 @@
 
 namespace limpid {
 
-double BeamSearch::score(double log_probability, int64_t tokens) const {
-  return log_probability / std::pow(static_cast<double>(tokens + 1), options_.length_penalty);
+double BeamSearch::score(double log_probability, size_t length) const {
+  return log_probability / std::pow(static_cast<double>(std::max<size_t>(1, length)), options_.length_penalty);
 }
 
 // The continuations to look at, likeliest first; of equals the one of the better hypothesis, then of the lower id.
@@ -23,42 +23,42 @@ std::vector<BeamSearch::Candidate> BeamSearch::likeliest(const TopTokens& top, i
   return all;
 }
 
-void BeamSearch::finish(int64_t parent, double log_probability) {
-  const auto& ids = live_[parent].ids;
-  Hypothesis hypothesis{ids, log_probability, score(log_probability, static_cast<int64_t>(ids.size()))};
+void BeamSearch::rank(Hypothesis hypothesis) {
   const auto place = std::upper_bound(finished_.begin(), finished_.end(), hypothesis,
                                       [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   finished_.insert(place, std::move(hypothesis));
   if (static_cast<int64_t>(finished_.size()) > options_.beam) finished_.pop_back();
 }
 
-void BeamSearch::finish_all(const TopTokens& top, int64_t first) {
-  for (int64_t i = 0; i < live(); ++i)
-    finish(i, live_[i].log_probability + static_cast<double>(top.watched[first + i]));
+void BeamSearch::finish(int64_t parent, double log_probability) {
+  const auto& ids = live_[parent].ids;
+  rank({ids, log_probability, score(log_probability, ids.size() + 1)});
+}
+
+void BeamSearch::cut_off() {
+  for (Hypothesis& live : live_) {
+    live.score = score(live.log_probability, live.ids.size());
+    rank(std::move(live));
+  }
   live_.clear();
   parents_.clear();
 }
 
-// With no scores to compare, what is as long as it may be need not wait for the score of its end.
-void BeamSearch::finish_longest() {
-  if (options_.scores || live_.empty() || static_cast<int64_t>(live_.front().ids.size()) < options_.max_tokens) return;
-  for (int64_t i = 0; i < live(); ++i) finish(i, live_[i].log_probability);
-  live_.clear();
-  parents_.clear();
+bool BeamSearch::as_long_as_may_be() const {
+  return static_cast<int64_t>(live_.front().ids.size()) >= options_.max_tokens;
 }
 
 bool BeamSearch::can_improve() const {
   if (static_cast<int64_t>(finished_.size()) < options_.beam) return true;
   if (options_.beam == 1) return false;
   return std::any_of(live_.begin(), live_.end(), [&](const Hypothesis& live) {
-    return score(live.log_probability, static_cast<int64_t>(live.ids.size())) > finished_.back().score;
+    return score(live.log_probability, live.ids.size() + 1) > finished_.back().score;
   });
 }
 
 void BeamSearch::advance(const TopTokens& top, int64_t first) {
-  if (static_cast<int64_t>(live_.front().ids.size()) >= options_.max_tokens) return finish_all(top, first);
   const std::vector<Candidate> continuations = likeliest(top, first);
-  if (continuations.empty()) return finish_all(top, first);  // rules allow no token at all
+  if (continuations.empty() || as_long_as_may_be()) return cut_off();  // rules may allow no token at all
   std::vector<Hypothesis> next;
   std::vector<int32_t> parents;
   int64_t rank = 0;
@@ -75,16 +75,19 @@ void BeamSearch::advance(const TopTokens& top, int64_t first) {
   }
   live_ = std::move(next);
   parents_ = std::move(parents);
-  if (can_improve()) return finish_longest();
-  live_.clear();
-  parents_.clear();
+  if (!can_improve()) {
+    live_.clear();
+    parents_.clear();
+  } else if (!live_.empty() && as_long_as_may_be()) {
+    cut_off();
+  }
 }
 
 void BeamSearch::force(int32_t id, double log_probability) {
   live_.front().ids.push_back(id);
   live_.front().log_probability += log_probability;
   parents_ = {0};
-  finish_longest();
+  if (as_long_as_may_be()) cut_off();
 }
 
 std::vector<Hypothesis> BeamSearch::best(int64_t count) const {
@@ -94,7 +97,7 @@ std::vector<Hypothesis> BeamSearch::best(int64_t count) const {
 std::vector<Hypothesis> BeamSearch::so_far(int64_t count) const {
   std::vector<Hypothesis> result = finished_;
   for (Hypothesis live : live_) {
-    live.score = score(live.log_probability, static_cast<int64_t>(live.ids.size()));
+    live.score = score(live.log_probability, live.ids.size());
     result.push_back(std::move(live));
   }
   if (static_cast<int64_t>(result.size()) > count) result.resize(count);

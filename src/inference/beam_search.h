@@ -6,8 +6,8 @@
 // first `beam` among them that is the end token finishes its hypothesis; the first `beam` that are not stay alive. A
 // finished hypothesis scores log-probability / length^penalty, its length counted with the end token; the best `beam`
 // are kept. The search ends when `beam` are finished and no live one, if it ended now at no cost, would score better
-// than the worst kept. At the longest length allowed every live hypothesis must end. With a beam of 1 it ends at the
-// first end token: that is greedy search.
+// than the worst kept. With a beam of 1 it ends at the first end token: that is greedy search. At the longest length
+// allowed it is cut off: live hypotheses count as they stand, without an end, as in Hugging Face's search.
 
 #include <cstdint>
 #include <span>
@@ -22,8 +22,7 @@ struct BeamOptions {
   int64_t beam = 4;
   double length_penalty = 1;
   int64_t max_tokens = 0;           // without the end token
-  std::vector<int32_t> ends = {0};  // tokens that end a text; the one watched ends what is too long
-  bool scores = true;               // false: nobody asks how likely the end of a text of the longest length is
+  std::vector<int32_t> ends = {0};  // tokens that end a text
 };
 
 class BeamSearch {
@@ -43,7 +42,7 @@ class BeamSearch {
   int32_t parent(int64_t i) const { return parents_[i]; }
   const std::vector<int32_t>& ids(int64_t i) const { return live_[i].ids; }
 
-  // The best finished hypotheses, best first.
+  // The best hypotheses that are finished or cut off, best first.
   std::vector<Hypothesis> best(int64_t count) const;
   // The same where the search is broken off: behind them the live ones as they stand, without an end.
   std::vector<Hypothesis> so_far(int64_t count) const;
@@ -56,10 +55,11 @@ class BeamSearch {
   };
 
   std::vector<Candidate> likeliest(const TopTokens& top, int64_t first) const;
-  double score(double log_probability, int64_t tokens) const;  // of a hypothesis that ends after so many tokens
+  double score(double log_probability, size_t length) const;  // the end counts for the length
   void finish(int64_t parent, double log_probability);
-  void finish_all(const TopTokens& top, int64_t first);
-  void finish_longest();
+  void rank(Hypothesis hypothesis);
+  void cut_off();
+  bool as_long_as_may_be() const;
   bool can_improve() const;
 
   BeamOptions options_;

@@ -20,7 +20,6 @@ TopTokens given(const std::vector<std::vector<double>>& rows) {
     std::stable_sort(tokens.begin(), tokens.end(),
                      [](const TokenScore& a, const TokenScore& b) { return a.log_probability > b.log_probability; });
     top.best.insert(top.best.end(), tokens.begin(), tokens.end());
-    top.watched.push_back(static_cast<real>(std::log(row[0])));
   }
   return top;
 }
@@ -79,33 +78,35 @@ TEST(BeamSearch, AnEndBeyondTheBeamDoesNotCount) {
   EXPECT_EQ(search.last(0), 1);
 }
 
-TEST(BeamSearch, AtTheLongestLengthAllMustEnd) {
-  BeamSearch search({.beam = 2, .length_penalty = 1, .max_tokens = 1});
-  search.advance(given({{0.01, 0.5, 0.49}}), 0);
+TEST(BeamSearch, AtTheLongestLengthItIsCutOff) {
+  BeamSearch search({.beam = 2, .length_penalty = 1, .max_tokens = 2});
+  search.advance(given({{0.3, 0.6, 0.1}}), 0);  // the empty text is finished: 0.3
   ASSERT_EQ(search.live(), 2);
   search.advance(given({{0.01, 0.9, 0.09}, {0.2, 0.4, 0.4}}), 0);
   EXPECT_EQ(search.live(), 0);
   const auto best = search.best(2);
-  EXPECT_EQ(best[0].ids, Ids{2});
-  EXPECT_NEAR(best[0].log_probability, std::log(0.49 * 0.2), 1e-6);
-  EXPECT_NEAR(best[0].score, std::log(0.49 * 0.2) / 2, 1e-6);  // the end counts
-  EXPECT_EQ(best[1].ids, Ids{1});
+  EXPECT_EQ(best[0].ids, (Ids{1, 1}));
+  EXPECT_NEAR(best[0].log_probability, std::log(0.6 * 0.9), 1e-6);
+  EXPECT_NEAR(best[0].score, std::log(0.6 * 0.9) / 2, 1e-6);  // no end to count
+  EXPECT_EQ(best[1].ids, Ids{});
+  EXPECT_NEAR(best[1].score, std::log(0.3), 1e-6);
 }
 
-TEST(BeamSearch, WithoutScoresTheLongestLengthIsTheEnd) {
-  BeamSearch search({.beam = 1, .max_tokens = 2, .scores = false});
-  search.advance(given({{0.01, 0.5, 0.49}}), 0);
+TEST(BeamSearch, WhatIsForcedMayBeAsLongAsAllowed) {
+  BeamSearch search({.beam = 2, .max_tokens = 2});
+  search.force(2, -1);
   ASSERT_EQ(search.live(), 1);
-  search.advance(given({{0.01, 0.09, 0.9}}), 0);
+  search.force(1, -2);
   EXPECT_EQ(search.live(), 0);
-  EXPECT_EQ(search.best(1).front().ids, (Ids{1, 2}));
+  EXPECT_EQ(search.best(1).front().ids, (Ids{2, 1}));
+  EXPECT_DOUBLE_EQ(search.best(1).front().log_probability, -3);
 }
 
 TEST(BeamSearch, ThePenaltyFavoursLongTexts) {
   for (const double penalty : {0.0, 2.0}) {
-    BeamSearch search({.beam = 2, .length_penalty = penalty, .max_tokens = 1});
+    BeamSearch search({.beam = 2, .length_penalty = penalty, .max_tokens = 9});
     search.advance(given({{0.45, 0.5, 0.05}}), 0);
-    search.advance(given({{0.5, 0.25, 0.25}, {0.5, 0.25, 0.25}}), 0);
+    search.advance(given({{0.8, 0.1, 0.1}, {0.5, 0.25, 0.25}}), 0);
     EXPECT_EQ(search.best(1).front().ids, penalty == 0 ? Ids{} : Ids{1});
   }
 }

@@ -56,10 +56,9 @@ class Search : public Writing {
         search_({.beam = options.beam,
                  .length_penalty = options.length_penalty,
                  .max_tokens = max_tokens_,
-                 .ends = rules_.ends,
-                 .scores = scores_}),
+                 .ends = rules_.ends}),
         done_(std::move(done)) {
-    top_ = {.count = BeamSearch::candidates(options.beam), .watched = rules_.forced_last.value_or(rules_.ends.front())};
+    top_.count = BeamSearch::candidates(options.beam);
     for (const auto& token : {config.pad_token, config.decoder_start_token})
       if (token && !contains(rules_.ends, static_cast<int32_t>(*token)))
         top_.never.push_back(static_cast<int32_t>(*token));
@@ -70,22 +69,20 @@ class Search : public Writing {
   }
 
   const std::vector<int32_t>& text() const override { return source_; }
-  Most most() const override { return {options_.beam, max_tokens_ + 1}; }
+  Most most() const override { return {options_.beam, std::max<int64_t>(1, max_tokens_)}; }
 
   // While the prefix is written the text has one hypothesis and no choice.
   void look(int64_t row, std::span<real> scores) override {
     if (forced_ < prefix_.size()) {
-      found_.watched[row] = scores[prefix_[forced_]] - (scores_ ? log_sum(scores) : 0);
+      forced_score_ = scores[prefix_[forced_]] - (scores_ ? log_sum(scores) : 0);
       return;
     }
     TopOptions top = top_;
-    std::optional<real> end;
     if (!scores_) top.log_sum = 0;
     const std::vector<int32_t>& ids = search_.ids(row);
     const std::vector<int32_t> forbidden = forbidden_next(rules_, {ids, static_cast<int64_t>(ids.size())});
     if (penalizes_ || forbidden.size() > kFewForbidden) {
       if (scores_) top.log_sum = log_sum(scores);
-      end = scores[top.watched] - *top.log_sum;
       if (penalizes_) penalize(ids, scores, *top.log_sum);
       forbid(forbidden, scores);
     } else {
@@ -93,12 +90,11 @@ class Search : public Writing {
     }
     const TopTokens best = top_tokens({scores.data(), 1, static_cast<int64_t>(scores.size())}, top);
     std::copy(best.best.begin(), best.best.end(), found_.best.begin() + row * found_.count);
-    found_.watched[row] = end.value_or(best.watched[0]);
   }
 
   void advance() override {
     if (forced_ < prefix_.size())
-      search_.force(prefix_[forced_++], static_cast<double>(found_.watched[0]));
+      search_.force(prefix_[forced_++], static_cast<double>(forced_score_));
     else
       search_.advance(found_, 0);
     resize();
@@ -121,10 +117,7 @@ class Search : public Writing {
     done_({std::move(hypotheses), ending});
   }
 
-  void resize() {
-    found_.best.resize(search_.live() * found_.count);
-    found_.watched.resize(search_.live());
-  }
+  void resize() { found_.best.resize(search_.live() * found_.count); }
 
   void penalize(const std::vector<int32_t>& ids, std::span<real> scores, real log_sum) const {
     const auto penalty = static_cast<real>(options_.repetition_penalty);
@@ -148,6 +141,7 @@ class Search : public Writing {
   TopOptions top_;
   TopTokens found_;    // of the live hypotheses
   size_t forced_ = 0;  // tokens of the prefix that are written
+  real forced_score_ = 0;
 };
 
 void check_prefixes(const Config& config, const GenerateOptions& options, size_t sources) {

@@ -36,14 +36,14 @@ inline std::vector<std::vector<int32_t>> small_sources(int64_t count, int64_t vo
 }
 
 // Log-probability of a target and its end token by the full pass.
-inline double full_log_probability(const Model& model, const std::vector<int32_t>& source,
-                                   std::vector<int32_t> target) {
+inline double full_log_probability(const Model& model, const std::vector<int32_t>& source, std::vector<int32_t> target,
+                                   bool ends = true) {
   target.push_back(kSmallEnd);
   const auto start = static_cast<int32_t>(*model.config().decoder_start_token);
   Run run({});
   const Tensor logits = model.logits(run, Batch::pairs({source}, {target}, start));
   double result = 0;
-  for (int64_t i = 0; i < logits.rows(); ++i) {
+  for (int64_t i = 0; i < logits.rows() - (ends ? 0 : 1); ++i) {
     const real* row = logits.values().row(i);
     double sum = 0;
     for (int64_t j = 0; j < logits.cols(); ++j) sum += std::exp(static_cast<double>(row[j]));

@@ -125,12 +125,7 @@ real best_of_row(const real* logits, int64_t vocab, const TopOptions& options, s
   return numbers ? *options.log_sum : std::numeric_limits<real>::quiet_NaN();
 }
 
-struct RowResult {
-  TokenScore* best;
-  real* watched;
-};
-
-void top_of_row(const real* logits, int64_t vocab, const TopOptions& options, RowResult result) {
+void top_of_row(const real* logits, int64_t vocab, const TopOptions& options, TokenScore* result) {
   // Those that may not be chosen can stand before all others.
   const int64_t most = std::min<int64_t>(vocab, options.count + static_cast<int64_t>(options.never.size()));
   std::vector<TokenScore> best(most);
@@ -142,8 +137,7 @@ void top_of_row(const real* logits, int64_t vocab, const TopOptions& options, Ro
   };
   int64_t found = 0;
   for (const TokenScore& token : best)
-    if (found < options.count && allowed(token)) result.best[found++] = {token.id, token.log_probability - log_sum};
-  *result.watched = logits[options.watched] - log_sum;
+    if (found < options.count && allowed(token)) result[found++] = {token.id, token.log_probability - log_sum};
 }
 
 }  // namespace
@@ -155,11 +149,9 @@ real log_sum(std::span<const real> scores) {
 
 TopTokens top_tokens(ConstMatrix logits, const TopOptions& options) {
   check(options.count >= 1, "[top tokens] asked for {} tokens: ask for one at least", options.count);
-  check(options.watched >= 0 && options.watched < logits.cols, "[top tokens] no token {} among {}", options.watched,
-        logits.cols);
-  TopTokens top{options.count, std::vector<TokenScore>(logits.rows * options.count), std::vector<real>(logits.rows)};
+  TopTokens top{options.count, std::vector<TokenScore>(logits.rows * options.count)};
   parallel_for(logits.rows, [&](int64_t i) {
-    top_of_row(logits.row(i), logits.cols, options, {top.best.data() + i * options.count, top.watched.data() + i});
+    top_of_row(logits.row(i), logits.cols, options, top.best.data() + i * options.count);
   });
   return top;
 }

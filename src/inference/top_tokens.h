@@ -18,7 +18,6 @@ struct TokenScore {
 struct TopTokens {
   int64_t count = 0;             // of each row
   std::vector<TokenScore> best;  // row by row, likeliest first, of equals the lower id
-  std::vector<real> watched;     // log-probability of the watched token, by row
 
   std::span<const TokenScore> row(int64_t i) const { return {best.data() + i * count, static_cast<size_t>(count)}; }
 };
@@ -26,7 +25,6 @@ struct TopTokens {
 struct TopOptions {
   int64_t count = 1;
   std::vector<int32_t> never;  // ids that are not to be chosen; their share of probability stays theirs
-  int32_t watched = 0;
   // log Σ eˣ of the model's own scores, where rules have changed the scores since: some may be -∞ then, which are never
   // chosen. Or 0, where the scores as they are will do: nothing is summed then.
   std::optional<real> log_sum = {};

@@ -32,7 +32,7 @@ TEST(TopTokens, AreThoseOfSorting) {
     for (const int64_t count : {1, 3, 8, 40}) {
       const int64_t rows = 3;
       const auto logits = random_logits(rows * vocab, static_cast<uint64_t>(vocab + count));
-      const TopTokens top = top_tokens({logits.data(), rows, vocab}, {.count = count, .watched = 0});
+      const TopTokens top = top_tokens({logits.data(), rows, vocab}, {.count = count});
       for (int64_t row = 0; row < rows; ++row) {
         const real* x = logits.data() + row * vocab;
         const double sum = log_sum(x, vocab);
@@ -48,7 +48,6 @@ TEST(TopTokens, AreThoseOfSorting) {
           EXPECT_EQ(token.id, order[k]) << "vocab " << vocab << " row " << row << " place " << k;
           EXPECT_NEAR(token.log_probability, x[order[k]] - sum, 1e-5 * (1 + std::abs(sum)));
         }
-        EXPECT_NEAR(top.watched[row], x[0] - sum, 1e-5 * (1 + std::abs(sum)));
       }
     }
   }
@@ -66,12 +65,11 @@ TEST(TopTokens, OfEqualsTheLowerIdComesFirst) {
 
 TEST(TopTokens, SomeAreNeverChosenAndKeepTheirShare) {
   const std::vector<real> logits{5, 1, 4, 3};
-  const TopTokens top = top_tokens({logits.data(), 1, 4}, {.count = 3, .never = {0, 2}, .watched = 2});
+  const TopTokens top = top_tokens({logits.data(), 1, 4}, {.count = 3, .never = {0, 2}});
   EXPECT_EQ(top.best[0].id, 3);
   EXPECT_EQ(top.best[1].id, 1);
   EXPECT_EQ(top.best[2].id, -1);
   EXPECT_NEAR(top.best[0].log_probability, 3 - log_sum(logits.data(), 4), 1e-5);
-  EXPECT_NEAR(top.watched[0], 4 - log_sum(logits.data(), 4), 1e-5);
 }
 
 TEST(TopTokens, LargeScoresDoNotOverflow) {
