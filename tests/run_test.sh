@@ -110,9 +110,11 @@ for model in marian rnn; do
   says 0 $'^1\t-?[0-9.]+\t' translate $model --n-best 3
   awk -F'\t' '$1 == last && $2 > score {exit 1} {last = $1; score = $2}' out || wrong "$model: n-best is not sorted: $(cat out)"
   (($(grep -c '^1' out) == 3)) || wrong "$model: not three of the first line"
+  says 0 . translate $model --beam 29 --n-best 2 --length-penalty 0  # short texts, which end by themselves
   sed -n 's/^1\t\([^\t]*\)\t/a b c d\t/p' out >pairs
   sed -n 's/^1\t//p' out | cut -f1 >scores
-  "$limpid" translate $model --score <pairs 2>err | cut -f2 >again
+  (($(wc -l <scores) == 2)) || wrong "$model: not two scores"
+  "$limpid" translate $model --score --length-penalty 0 <pairs 2>err | cut -f2 >again
   paste scores again | awk '{d = $1 - $2; if (d > 2e-4 || d < -2e-4) exit 1}' ||
     wrong "$model: --score gives other scores than the search: $(paste scores again)"
   says 0 . translate $model --sample --seed 5 --n-best 2
