@@ -74,7 +74,7 @@ struct DemoOptions {
 // Names a folder that does not exist yet.
 std::string fresh_folder() {
   for (int number = 1;; ++number) {
-    const std::string name = number == 1 ? "limpid-demo" : fmt::format("limpid-demo-{}", number);
+    std::string name = number == 1 ? "limpid-demo" : fmt::format("limpid-demo-{}", number);
     std::error_code none;
     if (!fs::exists(name, none)) return name;
   }

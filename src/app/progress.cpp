@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 
 namespace limpid {
@@ -13,7 +14,7 @@ constexpr int kWidth = 24;
 }  // namespace
 
 std::string clock_text(double seconds) {
-  const auto whole = static_cast<int64_t>(seconds + 0.5);
+  const auto whole = std::llround(seconds);
   if (whole < 60) return fmt::format("{} s", whole);
   return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
                       : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
@@ -43,7 +44,7 @@ void Progress::update(int64_t done, const std::string& what) {
   }
 }
 
-void Progress::clear() {
+void Progress::clear() const {
   if (terminal_ && !quiet_) fmt::print(stderr, "\r\033[K");
 }
 

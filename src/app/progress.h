@@ -19,7 +19,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void update(int64_t done, const std::string& what);  // what: the figures of the moment
-  void clear();                                        // takes the bar off the screen, for other output
+  void clear() const;                                  // takes the bar off the screen, for other output
 
  private:
   int64_t total_;

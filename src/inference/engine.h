@@ -81,7 +81,7 @@ class Engine {
     std::vector<Text> coming;  // begin with the next step
 
     bool idle() const { return texts.empty() && coming.empty(); }
-    void read(std::vector<Text> texts);
+    void read(std::vector<Text> begun);
     void step();
     Text take(size_t index);
   };

@@ -180,7 +180,7 @@ std::vector<int32_t> LanguageModelState::add(std::span<const std::vector<int32_t
 
 Tensor LanguageModelState::read(std::span<const int32_t> ids) {
   check_rows(ids.size(), rows());
-  const Tensor x = read_tokens(one_each(ids));
+  Tensor x = read_tokens(one_each(ids));
   for (size_t i = 0; i < ids.size(); ++i) read_[i].push_back(ids[i]);
   return x;
 }

@@ -111,7 +111,7 @@ void dot_keys(const real* x, int64_t n, const real* const (&keys)[kBlockLanes], 
               real* scores) {
   const Reals d;
   RealVec sum[kBlockLanes];
-  for (int64_t r = 0; r < kBlockLanes; ++r) sum[r] = hn::Zero(d);
+  for (RealVec& of_key : sum) of_key = hn::Zero(d);
   for_each_vector(n, [&](int64_t p, auto part) HWY_ATTR {
     const RealVec factor = part.load(x + p);
     for (int64_t r = 0; r < kBlockLanes; ++r) sum[r] = hn::MulAdd(factor, part.load(keys[r] + column + p), sum[r]);
