@@ -23,7 +23,7 @@ std::vector<BeamSearch::Candidate> BeamSearch::likeliest(const TopTokens& top, i
   return all;
 }
 
-void BeamSearch::rank(Hypothesis hypothesis) {
+void BeamSearch::keep_if_best(Hypothesis hypothesis) {
   const auto place = std::upper_bound(finished_.begin(), finished_.end(), hypothesis,
                                       [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   finished_.insert(place, std::move(hypothesis));
@@ -32,13 +32,13 @@ void BeamSearch::rank(Hypothesis hypothesis) {
 
 void BeamSearch::finish(int64_t parent, double log_probability) {
   const auto& ids = live_[parent].ids;
-  rank({ids, log_probability, score(log_probability, ids.size() + 1)});
+  keep_if_best({ids, log_probability, score(log_probability, ids.size() + 1)});
 }
 
 void BeamSearch::cut_off() {
   for (Hypothesis& live : live_) {
     live.score = score(live.log_probability, live.ids.size());
-    rank(std::move(live));
+    keep_if_best(std::move(live));
   }
   live_.clear();
   parents_.clear();

@@ -57,7 +57,7 @@ class BeamSearch {
   std::vector<Candidate> likeliest(const TopTokens& top, int64_t first) const;
   double score(double log_probability, size_t length) const;  // the end counts for the length
   void finish(int64_t parent, double log_probability);
-  void rank(Hypothesis hypothesis);
+  void keep_if_best(Hypothesis hypothesis);
   void cut_off();
   bool as_long_as_may_be() const;
   bool can_improve() const;

@@ -73,7 +73,7 @@ void KeyValueCache::Entry::take_own(int64_t rows, int64_t key_cols, int64_t valu
   if (limit_ > 0) wished = std::min(wished, limit_);
   const int64_t capacity = std::max(count_ + rows, wished);
   auto block = std::make_shared<Block>(key_cols, value_cols, capacity, bytes_);
-  const Matrix to(block->numbers.get(), count_, block->stride());
+  const Matrix to = block->rows(0, count_);
   if (listed_.empty()) {
     if (block_) copy_rows(block_->rows(0, count_), to);
   } else {
