@@ -35,13 +35,12 @@ struct AblationSummary {
 };
 
 struct EditSummary {
-  double took, ways, held_out, others, least, subject, alike, change;
+  double took, ways, held_out, others, least = 1, subject, alike, change;
   explicit EditSummary(const std::vector<FactEdit>& all)
       : took(mean(all, [](const FactEdit& e) { return e.took; })),
         ways(share(all, &FactEdit::ways_changed, &FactEdit::ways)),
         held_out(share(all, &FactEdit::held_out_changed, &FactEdit::held_out)),
         others(mean(all, [](const FactEdit& e) { return e.others_same; })),
-        least(1),
         subject(mean(all, [](const FactEdit& e) { return e.same_subject; })),
         alike(mean(all, [](const FactEdit& e) { return e.same_relation_and_answer; })),
         change(mean(all, [](const FactEdit& e) { return e.relative_change; })) {

@@ -1,10 +1,9 @@
 #include "base/interrupt.h"
 
-#include <time.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <ctime>
 
 namespace limpid {
 namespace {

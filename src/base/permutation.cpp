@@ -4,7 +4,7 @@
 
 namespace limpid {
 
-Permutation::Permutation(int64_t n, uint64_t key) : n_(static_cast<uint64_t>(n)), key_(key), half_(1) {
+Permutation::Permutation(int64_t n, uint64_t key) : n_(static_cast<uint64_t>(n)), key_(key) {
   while ((uint64_t{1} << (2 * half_)) < n_) ++half_;
   mask_ = (uint64_t{1} << half_) - 1;
 }

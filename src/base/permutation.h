@@ -13,7 +13,7 @@ class Permutation {
 
  private:
   uint64_t n_, key_, mask_;
-  int half_;  // bits
+  int half_ = 1;  // bits
 };
 
 }  // namespace limpid

@@ -23,14 +23,14 @@ struct GgufTensorToWrite {
 
 class GgufWriter {
  public:
-  void whole(std::string_view key, uint32_t value);
-  void decimal(std::string_view key, float value);
-  void flag(std::string_view key, bool value);
-  void text(std::string_view key, std::string_view value);
-  void texts(std::string_view key, const std::vector<std::string>& values);
-  void decimals(std::string_view key, const std::vector<float>& values);
-  void wholes(std::string_view key, const std::vector<int32_t>& values);
-  void bytes(std::string_view key, std::string_view values);
+  void whole(std::string_view name, uint32_t value);
+  void decimal(std::string_view name, float value);
+  void flag(std::string_view name, bool value);
+  void text(std::string_view name, std::string_view value);
+  void texts(std::string_view name, const std::vector<std::string>& values);
+  void decimals(std::string_view name, const std::vector<float>& values);
+  void wholes(std::string_view name, const std::vector<int32_t>& values);
+  void bytes(std::string_view name, std::string_view values);
 
   void tensor(GgufTensorToWrite tensor) { tensors_.push_back(std::move(tensor)); }
 

@@ -73,7 +73,7 @@ LoadedModel load_llama2c(const fs::path& path, const LoadOptions& options) {
   file->attach(*loaded.model, *holder);
   holder->keep(file);
   loaded.weights = holder;
-  const fs::path tokens = llama2c_tokens_beside(path, loaded.config().vocab);
+  fs::path tokens = llama2c_tokens_beside(path, loaded.config().vocab);
   check(!tokens.empty() || !options.need_tokenizers,
         "[model] {}: lacks its tokens: put tokenizer.bin or tok{}.bin beside it", path.string(), loaded.config().vocab);
   if (!tokens.empty()) loaded.tokenizers = llama2c_tokenizers(tokens);
@@ -88,7 +88,7 @@ fs::path tokens_of_llama2c(const fs::path& path) {
   } catch (const Error&) {
     return path;
   }
-  const fs::path tokens = llama2c_tokens_beside(path, vocab);
+  fs::path tokens = llama2c_tokens_beside(path, vocab);
   check(!tokens.empty(), "[tokenizer] {}: lacks its tokens: put tokenizer.bin or tok{}.bin beside it", path.string(),
         vocab);
   return tokens;

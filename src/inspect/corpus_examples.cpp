@@ -13,12 +13,6 @@ void cut(std::vector<int32_t>& ids, int64_t most) {
   if (static_cast<int64_t>(ids.size()) > most) ids.resize(static_cast<size_t>(most));
 }
 
-std::vector<std::string> pieces(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
-  std::vector<std::string> texts;
-  for (int32_t id : ids) texts.push_back(id < tokenizer.size() ? tokenizer.piece(id) : "#" + std::to_string(id));
-  return texts;
-}
-
 // As Session::example, but a text that is too long is cut.
 Example example_of_text(const Session& session, const Text& text) {
   const int64_t most = most_positions(session.config());
@@ -30,8 +24,8 @@ Example example_of_text(const Session& session, const Text& text) {
   }
   Example example =
       example_of(session.config(), session.two_sided() ? read : written, session.two_sided() ? written : read);
-  if (session.two_sided()) example.source = pieces(session.reader(), read);
-  example.input = pieces(session.writer(), example.batch.input.ids);
+  if (session.two_sided()) example.source = pieces_of(session.reader(), read);
+  example.input = pieces_of(session.writer(), example.batch.input.ids);
   return example;
 }
 
@@ -99,7 +93,7 @@ std::optional<Example> CorpusExamples::next_window() {
   std::vector<int32_t> ids(stream_.begin(), stream_.begin() + options_.window);
   stream_.erase(stream_.begin(), stream_.begin() + options_.window);
   Example example = example_of(session_->config(), {}, ids);
-  example.input = pieces(session_->reader(), ids);
+  example.input = pieces_of(session_->reader(), ids);
   return example;
 }
 

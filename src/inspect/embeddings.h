@@ -25,7 +25,7 @@ class EmbeddingSpace {
   std::vector<double> mean(const std::vector<int32_t>& ids) const;  // of a word of several tokens
 
   // The tokens most like a vector, best first.
-  std::vector<Neighbour> nearest(const std::vector<double>& vector, int64_t count, Similarity similarity) const;
+  std::vector<Neighbour> nearest(const std::vector<double>& to, int64_t count, Similarity kind) const;
 
  private:
   int64_t rows_, cols_;

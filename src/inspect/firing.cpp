@@ -83,8 +83,9 @@ std::string firing_line(const FiringText& text, int64_t width, bool color) {
   std::string line;
   for (size_t i = left; i < right; ++i) {
     const bool marked = static_cast<int64_t>(i) == text.marked;
-    const std::string begin = color ? "\x1b[7m" : "[", end = color ? "\x1b[0m" : "]";
-    line += marked ? begin + shown[i] + end : shown[i];
+    if (marked) line += color ? "\x1b[7m" : "[";
+    line += shown[i];
+    if (marked) line += color ? "\x1b[0m" : "]";
   }
   return line;
 }

@@ -60,7 +60,7 @@ class NeuronReader {
   // What a combination of neurons, one number each, writes into the residual stream.
   std::vector<double> written(std::span<const real> activations) const;
   // The neurons that wrote most at a position of the stack's text.
-  std::vector<FiredNeuron> fired(const Example& example, int64_t position, int64_t count) const;
+  std::vector<FiredNeuron> fired(const Example& example, int64_t position, int64_t wanted) const;
 
  private:
   std::vector<double> column(int64_t neuron) const;

@@ -21,11 +21,12 @@ struct DashboardOptions {
 };
 
 // `progress` is told the share of the corpus read.
-std::vector<FeatureDashboard> feature_dashboards(const Session& session, const LoadedSae& sae,
+std::vector<FeatureDashboard> feature_dashboards(const Session& session, const LoadedSae& loaded,
                                                  const CorpusOptions& corpus, const DashboardOptions& options,
                                                  const std::function<void(double)>& progress = {});
 
 // One page, self-contained.
-std::string dashboard_html(const Session& session, const LoadedSae& sae, const std::vector<FeatureDashboard>& features);
+std::string dashboard_html(const Session& session, const LoadedSae& loaded,
+                           const std::vector<FeatureDashboard>& features);
 
 }  // namespace limpid

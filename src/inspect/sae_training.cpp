@@ -59,7 +59,7 @@ struct Trainee {
         random(random_key(chosen.seed, 0, 12)) {}
 
   // W_dec random directions, W_enc its transpose, b_dec the mean of the first vectors.
-  void start(ConstMatrix x) {
+  void start(ConstMatrix x) const {
     const Sae& sae = *loaded.sae;
     const int64_t inputs = sae.config().inputs, features = sae.config().features;
     Parameters& parameters = *loaded.parameters;
@@ -281,7 +281,7 @@ SaeScore score_sae(const Session& session, const Sae& sae, const CorpusOptions& 
       Run inner({.arena = arena});
       const ConstMatrix x = tap.value.values();
       const Tensor f = sae.encode(inner, constant(inner, x));
-      const Tensor read = sae.decode(inner, f);
+      Tensor read = sae.decode(inner, f);
       score.tokens += x.rows;
       for (int64_t r = 0; r < x.rows; ++r) {
         for (int64_t i = 0; i < inputs; ++i) {

@@ -14,12 +14,6 @@ bool has_two_sides(const Config& config) {
   return config.family == Family::seq2seq || config.family == Family::rnn_seq2seq;
 }
 
-std::vector<std::string> pieces(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
-  std::vector<std::string> texts;
-  for (int32_t id : ids) texts.push_back(id < tokenizer.size() ? tokenizer.piece(id) : "#" + std::to_string(id));
-  return texts;
-}
-
 void check_length(const Config& config, size_t tokens) {
   const int64_t most = most_positions(config);
   check(static_cast<int64_t>(tokens) <= most, "[look] the text has {} tokens, the model reads {}: give a shorter one",
@@ -41,7 +35,7 @@ Example Session::example(const Text& text) const {
     check(text.target.empty(), "[look] this model reads one text: leave the second one out");
     const std::vector<int32_t> ids = input_ids(loaded, text.text);
     Example example = example_of(config(), {}, ids);
-    example.input = pieces(reader(), ids);
+    example.input = pieces_of(reader(), ids);
     return example;
   }
   const std::vector<int32_t> source = with_end(reader(), text.text);
@@ -54,8 +48,8 @@ Example Session::example(const Text& text) const {
     target = with_end(writer(), text.target);
   }
   Example example = example_of(config(), source, target);
-  example.source = pieces(reader(), source);
-  example.input = pieces(writer(), example.batch.input.ids);
+  example.source = pieces_of(reader(), source);
+  example.input = pieces_of(writer(), example.batch.input.ids);
   return example;
 }
 
@@ -82,7 +76,13 @@ std::string Session::piece(int32_t id) const {
 
 Session open_session(const std::filesystem::path& folder) { return {load_model(folder)}; }
 
-Example example_of(const Config& config, std::vector<int32_t> source, std::vector<int32_t> ids) {
+std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+  std::vector<std::string> texts;
+  for (int32_t id : ids) texts.push_back(id < tokenizer.size() ? tokenizer.piece(id) : "#" + std::to_string(id));
+  return texts;
+}
+
+Example example_of(const Config& config, const std::vector<int32_t>& source, const std::vector<int32_t>& ids) {
   check(!ids.empty(), "[look] the text is empty: give at least one word");
   check_length(config, ids.size());
   Example example;

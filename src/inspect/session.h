@@ -43,7 +43,10 @@ Session open_session(const std::filesystem::path& folder);
 
 // The same from ids. A sequence of one is allowed for language models: every position's answer is looked at, also the
 // last one's.
-Example example_of(const Config& config, std::vector<int32_t> source, std::vector<int32_t> ids);
+Example example_of(const Config& config, const std::vector<int32_t>& source, const std::vector<int32_t>& ids);
+
+// Tokens as people read them; "#17" where the tokenizer knows less ids than the model.
+std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const std::vector<int32_t>& ids);
 
 // One forward pass without a tape; the probe may be null. The logits, (positions, vocabulary).
 Tensor forward_logits(const Model& model, const Example& example, Probe* probe);

@@ -77,15 +77,17 @@ std::string geometry_svg(const std::vector<SuperpositionModel>& models) {
   constexpr double kRadius = 70, kPitch = 190, kRowPitch = 220, kTop = 140;
   constexpr size_t kPerRow = 5;
   const auto columns = static_cast<double>(std::min(kPerRow, models.size()));
-  const auto rows = static_cast<double>((models.size() + kPerRow - 1) / kPerRow);
+  const auto rows = static_cast<int64_t>((models.size() + kPerRow - 1) / kPerRow);
   std::string svg =
-      svg_begin(columns * kPitch + 16, kTop + (rows - 1) * kRowPitch + kRadius + 50,
+      svg_begin(columns * kPitch + 16, kTop + static_cast<double>(rows - 1) * kRowPitch + kRadius + 50,
                 fmt::format("{} features in {} dimensions; dark: the most important",
                             models.empty() ? 0 : models[0].features, models.empty() ? 0 : models[0].dimensions));
   const double reach = reach_of(models);
-  for (size_t i = 0; i < models.size(); ++i)
-    svg += panel_svg(models[i], 8 + kPitch * (static_cast<double>(i % kPerRow) + 0.5),
-                     kTop + kRowPitch * static_cast<double>(i / kPerRow), kRadius, reach);
+  for (size_t i = 0; i < models.size(); ++i) {
+    const size_t row = i / kPerRow, column = i % kPerRow;
+    svg += panel_svg(models[i], 8 + kPitch * (static_cast<double>(column) + 0.5),
+                     kTop + kRowPitch * static_cast<double>(row), kRadius, reach);
+  }
   return svg + "</svg>\n";
 }
 

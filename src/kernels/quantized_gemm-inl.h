@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/quantized_matrix.h"
 #include "kernels/quantized_rows.h"
@@ -17,7 +18,6 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {
-namespace {
 
 using kernels::kGroupBytes;
 using kernels::kPanelOutputs;
@@ -31,10 +31,10 @@ using FactorVec = hn::Vec<Factors>;
 
 // A tile is some rows of x by some vectors of outputs, so many that their sums, the weights and a number of x fit the
 // registers.
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(Sums()));  // 16, 8, 4 or 1
-constexpr int kTileVectors = HWY_TARGET == HWY_SCALAR ? 1 : kLanes == 16 ? 4 : 2;
-constexpr int kTileRows = HWY_TARGET == HWY_SCALAR ? 1 : kLanes == 16 ? 6 : 4;
-constexpr int kTileOutputs = kTileVectors * kLanes;
+inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(Sums()));  // 16, 8, 4 or 1
+inline constexpr int kTileVectors = HWY_TARGET == HWY_SCALAR ? 1 : kLanes == 16 ? 4 : 2;
+inline constexpr int kTileRows = HWY_TARGET == HWY_SCALAR ? 1 : kLanes == 16 ? 6 : 4;
+inline constexpr int kTileOutputs = kTileVectors * kLanes;
 
 // Four inputs of x for all lanes.
 HWY_INLINE SumVec broadcast_group(const int8_t* x) {
@@ -120,13 +120,19 @@ HWY_INLINE void start_sums(const TileRows<R>& x, int64_t block, TileSums<R>& sum
   });
 }
 
-// W with factors for blocks of 32 inputs: results, R rows of kPanelOutputs.
+// Where the numbers of a tile stand: R rows, the first output of the panel at `data`.
+struct TileOut {
+  float* data;
+  int64_t stride;
+};
+
+// W with factors for blocks of 32 inputs. `start`: what a panel's outputs are added to.
 template <NumberType type, int R>
 HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const TileRows<R>& x, int output,
-                                float* HWY_RESTRICT results) {
+                                const float* start, TileOut out) {
   constexpr int64_t quant_bytes = (type == NumberType::q4_0 ? 4 : 8) * kGroupBytes;
   const Factors d;
-  for (int r = 0; r < R; ++r) std::fill_n(results + r * kPanelOutputs + output, kTileOutputs, 0.0F);
+  for (int r = 0; r < R; ++r) std::copy_n(start + output, kTileOutputs, out.data + r * out.stride + output);
   for (int64_t b = 0; b < blocks; ++b, panel += quant_bytes + 2 * kPanelOutputs) {
     TileSums<R> sums;
     start_sums<R>(x, b, sums);
@@ -141,9 +147,9 @@ HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const Ti
     unroll<kTileVectors>([&](auto v) HWY_ATTR {
       const FactorVec factor = load_halves(panel + quant_bytes, output + static_cast<int>(v) * kLanes);
       unroll<R>([&](auto r) HWY_ATTR {
-        float* const at = results + r * kPanelOutputs + output + v * kLanes;
+        float* const at = out.data + r * out.stride + output + v * kLanes;
         const FactorVec both = hn::Mul(factor, hn::Set(d, x.factors[r][b]));
-        hn::Store(hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, hn::Load(d, at)), d, at);
+        hn::StoreU(hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, hn::LoadU(d, at)), d, at);
       });
     });
   }
@@ -152,7 +158,7 @@ HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const Ti
 // W with one factor an output.
 template <int R>
 HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const TileRows<R>& x, int output,
-                              float* HWY_RESTRICT results) {
+                              const float* start, TileOut out) {
   const Factors d;
   TileSums<R> sums;
   start_sums<R>(x, 0, sums);
@@ -160,33 +166,31 @@ HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const Tile
   panel += groups * kGroupBytes;
   unroll<kTileVectors>([&](auto v) HWY_ATTR {
     const FactorVec factor = hn::Load(d, reinterpret_cast<const float*>(panel) + output + v * kLanes);
+    const FactorVec begin = hn::Load(d, start + output + v * kLanes);
     unroll<R>([&](auto r) HWY_ATTR {
       const FactorVec both = hn::Mul(factor, hn::Set(d, x.factors[r][0]));
-      hn::Store(hn::Mul(hn::ConvertTo(d, sums[r][v]), both), d, results + r * kPanelOutputs + output + v * kLanes);
+      hn::StoreU(hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, begin), d,
+                 out.data + r * out.stride + output + v * kLanes);
     });
   });
 }
 
-void write_row(const float* results, const real* bias, real* y, int64_t count) {
-  if (bias) {
-    for (int64_t j = 0; j < count; ++j) y[j] = static_cast<real>(results[j]) + bias[j];
-  } else {
-    for (int64_t j = 0; j < count; ++j) y[j] = static_cast<real>(results[j]);
-  }
-}
-
 template <NumberType type, int R>
 HWY_NOINLINE void multiply_tile(const QuantizedMatrix& w, const std::byte* panel, const QuantizedRows& rows,
-                                int64_t first, const real* bias, Matrix y) {
+                                int64_t first, const float* start, Matrix y) {
+  // A whole panel of floats is written where it belongs.
   HWY_ALIGN float results[R * kPanelOutputs];
+  const bool in_place = std::is_same_v<real, float> && y.cols == kPanelOutputs;
+  const TileOut out = in_place ? TileOut{reinterpret_cast<float*>(y.data), y.stride} : TileOut{results, kPanelOutputs};
   const TileRows<R> x(rows, first);
   for (int output = 0; output < kPanelOutputs; output += kTileOutputs) {
     if constexpr (type == NumberType::q8)
-      multiply_rows<R>(panel, (w.cols + 3) / 4, x, output, results);
+      multiply_rows<R>(panel, (w.cols + 3) / 4, x, output, start, out);
     else
-      multiply_blocks<type, R>(panel, w.cols / kBlockNumbers, x, output, results);
+      multiply_blocks<type, R>(panel, w.cols / kBlockNumbers, x, output, start, out);
   }
-  for (int r = 0; r < R; ++r) write_row(results + r * kPanelOutputs, bias, y.row(r), y.cols);
+  if (in_place) return;
+  for (int r = 0; r < R; ++r) std::copy_n(results + r * kPanelOutputs, y.cols, y.row(r));
 }
 
 constexpr int smaller_tile(int rows) { return rows > 2 ? rows - 2 : 1; }  // 6, 4, 2, 1
@@ -194,26 +198,27 @@ constexpr int smaller_tile(int rows) { return rows > 2 ? rows - 2 : 1; }  // 6, 
 // Tiles of R rows, and what remains in smaller ones.
 template <NumberType type, int R>
 void multiply_tiles(const QuantizedMatrix& w, const std::byte* panel, const QuantizedRows& rows, int64_t first,
-                    const real* bias, Matrix y) {
+                    const float* start, Matrix y) {
   int64_t i = 0;
-  for (; i + R <= y.rows; i += R) multiply_tile<type, R>(w, panel, rows, first + i, bias, y.rows_from(i, R));
+  for (; i + R <= y.rows; i += R) multiply_tile<type, R>(w, panel, rows, first + i, start, y.rows_from(i, R));
   if constexpr (R > 1) {
-    if (i < y.rows) multiply_tiles<type, smaller_tile(R)>(w, panel, rows, first + i, bias, y.rows_from(i, y.rows - i));
+    if (i < y.rows) multiply_tiles<type, smaller_tile(R)>(w, panel, rows, first + i, start, y.rows_from(i, y.rows - i));
   }
 }
 
 // y = rows[first…]·panelᵀ (+ bias): y has as many columns as the panel has outputs.
-void multiply_panel(const QuantizedMatrix& w, int64_t panel, const QuantizedRows& rows, int64_t first, const real* bias,
-                    Matrix y) {
+inline void multiply_panel(const QuantizedMatrix& w, int64_t panel, const QuantizedRows& rows, int64_t first,
+                           const real* bias, Matrix y) {
   const std::byte* const at = w.panel(panel);
+  HWY_ALIGN float start[kPanelOutputs] = {};
+  if (bias) std::transform(bias, bias + y.cols, start, [](real b) { return static_cast<float>(b); });
   switch (w.type) {
-    case NumberType::q8_0: return multiply_tiles<NumberType::q8_0, kTileRows>(w, at, rows, first, bias, y);
-    case NumberType::q4_0: return multiply_tiles<NumberType::q4_0, kTileRows>(w, at, rows, first, bias, y);
-    default: return multiply_tiles<NumberType::q8, kTileRows>(w, at, rows, first, bias, y);
+    case NumberType::q8_0: return multiply_tiles<NumberType::q8_0, kTileRows>(w, at, rows, first, start, y);
+    case NumberType::q4_0: return multiply_tiles<NumberType::q4_0, kTileRows>(w, at, rows, first, start, y);
+    default: return multiply_tiles<NumberType::q8, kTileRows>(w, at, rows, first, start, y);
   }
 }
 
-}  // namespace
 }  // namespace limpid::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

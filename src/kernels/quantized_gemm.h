@@ -3,7 +3,7 @@
 // 32 inputs where W has factors for blocks, else for a whole row. Products of the small integers are summed exactly;
 // then
 //
-//   y[i, o] = Σ_blocks float(Σ q_x·q_w)·(factor_w·factor_x) + b[o],   blocks in their order, each a fused multiply-add
+//   y[i, o] = b[o] + Σ_blocks float(Σ q_x·q_w)·(factor_w·factor_x),   blocks in their order, each a fused multiply-add
 //
 // so that a number depends on its row and its output alone, not on the rows beside it or on the number of threads.
 

@@ -87,7 +87,8 @@ Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream, const
   return attend(run, q, k, v, {shape, stream.sequences, cached_keys(entries), &entries});
 }
 
-Tensor Attention::attend(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, AttentionBatch batch) const {
+Tensor Attention::attend(Run& run, const Tensor& q, const Tensor& k, const Tensor& v,
+                         const AttentionBatch& batch) const {
   const Tensor z =
       run.tap("z", attention(run, q, k, v, batch, options_.dropout), {&batch.queries, nullptr, batch.shape.heads});
   return output_.forward(run, z);

@@ -39,7 +39,7 @@ class Attention {
   void visit(const WeightVisitor& visitor);
 
  private:
-  Tensor attend(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, AttentionBatch batch) const;
+  Tensor attend(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch) const;
   Tensor turn(Run& run, const Tensor& x, const Stream& stream, const char* tap, int64_t heads) const;
 
   AttentionOptions options_;

@@ -42,7 +42,7 @@ class Block {
     const char *norm_tap, *output_tap;
   };
   template <class Function>
-  Tensor residual(Run& run, const Tensor& x, const Sequences& tokens, const SubLayer& taps,
+  Tensor residual(Run& run, const Tensor& x, const Sequences& tokens, const SubLayer& sub,
                   const Function& function) const;
 
   std::string tap_name_;  // "decoder.3", "blocks.3"

@@ -5,7 +5,7 @@ namespace limpid {
 Tensor Embedding::forward(Run& run, std::span<const int32_t> ids, const Stream& stream) const {
   const Sequences& tokens = stream.sequences;
   Tensor x = run.tap("embed", embedding(run, *table_, ids, factor_), {&tokens});
-  if (!positions_.none()) x = add(run, std::move(x), run.tap("pos_embed", positions_.forward(run, stream), {&tokens}));
+  if (!positions_.none()) x = add(run, x, run.tap("pos_embed", positions_.forward(run, stream), {&tokens}));
   if (segments_) {  // every token of a plain text belongs to the first segment
     const std::vector<int32_t> first(ids.size(), 0);
     x = add(run, x, run.tap("segment_embed", embedding(run, *segments_, first), {&tokens}));

@@ -16,7 +16,7 @@ enum class BleuTokenizer {
 };
 
 std::string_view name(BleuTokenizer tokenizer);  // as sacreBLEU's signature says it: 13a, intl, char, none
-std::optional<BleuTokenizer> find_bleu_tokenizer(std::string_view name);
+std::optional<BleuTokenizer> find_bleu_tokenizer(std::string_view wanted);
 
 std::vector<std::u32string> bleu_words(std::u32string_view line, BleuTokenizer tokenizer);
 

@@ -51,7 +51,7 @@ void match(const Ngrams& ngrams, const std::vector<int64_t>& hypothesis, const s
   }
   // A hypothesis is not blamed for orders that its reference is too short for.
   for (int order = 0; order < ngrams.max_order(); ++order) {
-    const auto at = static_cast<size_t>(3 * order);
+    const size_t at = size_t{3} * order;
     if (row[at + 1] == 0) row[at] = 0;
   }
 }
@@ -114,7 +114,7 @@ SentenceStatistics chrf_statistics(std::span<const std::string> hypotheses, Refe
   check_lines(hypotheses, references);
   check(options.word_order >= 0 && options.word_order <= 9,
         "[score] chrF with word n-grams of order {}: give 0 for chrF, 2 for chrF++", options.word_order);
-  const auto width = static_cast<size_t>(3 * (kChrfCharacterOrder + options.word_order));
+  const size_t width = size_t{3} * (kChrfCharacterOrder + options.word_order);
   SentenceStatistics statistics{.width = static_cast<int64_t>(width),
                                 .counts = std::vector<int64_t>(hypotheses.size() * width)};
   parallel_ranges(static_cast<int64_t>(hypotheses.size()), kGrain, [&](int64_t begin, int64_t end) {

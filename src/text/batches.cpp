@@ -1,6 +1,7 @@
 #include "text/batches.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/error.h"
@@ -109,7 +110,7 @@ void Batches::seek(const Position& position) {
 
 int64_t Batches::batches_per_epoch() const {
   const double share = static_cast<double>(examples_) / static_cast<double>(pool_.entries.size());
-  return static_cast<int64_t>(static_cast<double>(pool_.order.size()) * share + 0.5);
+  return std::llround(static_cast<double>(pool_.order.size()) * share);
 }
 
 }  // namespace limpid

@@ -67,7 +67,7 @@ void silence_sentencepiece() {
   static_cast<void>(done);
 }
 
-SentencePieceTokenizer::SentencePieceTokenizer(std::string model, std::string_view where,
+SentencePieceTokenizer::SentencePieceTokenizer(const std::string& model, std::string_view where,
                                                std::shared_ptr<const Vocabulary> table)
     : SentencePieceTokenizer(model, load(model, where), where, std::move(table)) {}
 

@@ -17,7 +17,8 @@ class SentencePieceTokenizer final : public StorableTokenizer {
  public:
   // `model` is what stands in a model file. Without a table the ids are the model's own; with one, the pieces have the
   // ids of the table, and pieces that it lacks are unknown. `where` begins the message if the model is broken.
-  SentencePieceTokenizer(std::string model, std::string_view where, std::shared_ptr<const Vocabulary> table = nullptr);
+  SentencePieceTokenizer(const std::string& model, std::string_view where,
+                         std::shared_ptr<const Vocabulary> table = nullptr);
   ~SentencePieceTokenizer() override;
 
   std::vector<int32_t> encode(std::string_view text) const override;

@@ -78,13 +78,13 @@ Tokenizers load_marian(const fs::path& folder) {
   }
   check(table->special().unknown >= 0 && table->special().end >= 0,
         "{}: lacks \"<unk>\" or \"</s>\": is it the vocabulary of this model?", where);
-  std::string source = read_text(folder / "source.spm"), target = read_text(folder / "target.spm");
+  const std::string source = read_text(folder / "source.spm"), target = read_text(folder / "target.spm");
   const bool same = source == target;
-  const auto load = [&](std::string model, const char* name) {
-    return std::make_shared<SentencePieceTokenizer>(std::move(model), "[tokenizer] " + (folder / name).string(), table);
+  const auto load = [&](const std::string& model, const char* name) {
+    return std::make_shared<SentencePieceTokenizer>(model, "[tokenizer] " + (folder / name).string(), table);
   };
-  const auto from = load(std::move(source), "source.spm");
-  return {from, same ? from : load(std::move(target), "target.spm"), {}, {table->special().end}};
+  const auto from = load(source, "source.spm");
+  return {from, same ? from : load(target, "target.spm"), {}, {table->special().end}};
 }
 
 // A SentencePiece model, unless tokenizer.json beside it knows tokens that the model does not.
@@ -107,7 +107,7 @@ Tokenizers load_sentencepiece(const fs::path& path) {
 // the SentencePiece model follow, id by id. Its first two are padding and the end again, which have their ids already.
 Tokenizers load_pegasus(const fs::path& path, const json& config) {
   const std::string where = "[tokenizer] " + path.string();
-  std::string model = read_text(path);
+  const std::string model = read_text(path);
   const SentencePieceTokenizer own(model, where);
   const int64_t offset = config.value("offset", int64_t{103});
   check(offset >= 0 && offset < 1 << 20, "{}: an offset of {} in tokenizer_config.json: Pegasus has 103", where,
@@ -125,7 +125,7 @@ Tokenizers load_pegasus(const fs::path& path, const json& config) {
     if (own.vocabulary().is_special(static_cast<int32_t>(id))) special.push_back(piece);
   }
   const auto table = std::make_shared<Vocabulary>(std::move(pieces), special, where);
-  const auto tokenizer = std::make_shared<SentencePieceTokenizer>(std::move(model), where, table);
+  const auto tokenizer = std::make_shared<SentencePieceTokenizer>(model, where, table);
   return {tokenizer, tokenizer, {}, {table->special().end}};
 }
 

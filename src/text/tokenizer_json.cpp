@@ -135,7 +135,7 @@ void read_template(const json& processor, const Vocabulary& vocabulary, Tokenize
   }
 }
 
-Tokenizers with_template(std::shared_ptr<const StorableTokenizer> tokenizer, const json& file,
+Tokenizers with_template(const std::shared_ptr<const StorableTokenizer>& tokenizer, const json& file,
                          const std::string& where) {
   Tokenizers result{tokenizer, tokenizer};
   read_template(file.value("post_processor", json(nullptr)), tokenizer->vocabulary(), result, where);

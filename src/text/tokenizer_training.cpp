@@ -122,8 +122,9 @@ std::shared_ptr<const Vocabulary> joined_table(const TokenizerOptions& options, 
 Tokenizers train_subwords(const TokenizerOptions& options, const EachLine& source, const EachLine& target) {
   constexpr std::string_view where = "[tokenizer] trained model";
   if (!target || options.joint) {
-    std::string model = target ? train_on(options, {&source, &target}, false) : train_on(options, {&source}, true);
-    const auto tokenizer = std::make_shared<SentencePieceTokenizer>(std::move(model), where);
+    const std::string model =
+        target ? train_on(options, {&source, &target}, false) : train_on(options, {&source}, true);
+    const auto tokenizer = std::make_shared<SentencePieceTokenizer>(model, where);
     return {tokenizer, tokenizer};
   }
   const SentencePieceTokenizer from(train_on(options, {&source}, false), where);

@@ -114,7 +114,7 @@ void check_finite(const nlohmann::ordered_json& value, const std::string& name) 
   check(!value.is_number_float() || std::isfinite(value.get<double>()),
         "[checkpoint] {} is infinite or no number, which JSON cannot say: keep a finite one", name);
   if (value.is_structured())
-    for (const auto& [key, part] : value.items()) check_finite(part, name + "." + key);
+    for (const auto& [key, part] : value.items()) check_finite(part, fmt::format("{}.{}", name, key));
 }
 
 void check_state(const TrainingState& state) {
@@ -142,7 +142,7 @@ fs::path write_checkpoint(const fs::path& checkpoints, const std::string& name, 
   check_state(state);
   check(state.config != nullptr, "[checkpoint] the state has no config to write");
   check_finite(state.progress, "progress");
-  const fs::path place = checkpoints / name;
+  fs::path place = checkpoints / name;
   try {
     const PartialFolder partial(partial_path(checkpoints, name));
     write_files(partial.path(), state);

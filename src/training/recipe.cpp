@@ -143,7 +143,7 @@ std::map<std::string, Json> flatten(const Json& recipe) {
       flat[section] = value;
       continue;
     }
-    for (const auto& [key, inner] : value.items()) flat[section + '.' + key] = inner;
+    for (const auto& [key, inner] : value.items()) flat[fmt::format("{}.{}", section, key)] = inner;
   }
   return flat;
 }
