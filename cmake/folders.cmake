@@ -16,6 +16,13 @@ if(LIMPID_SANITIZE)
   target_compile_options(limpid_options INTERFACE -fsanitize=${LIMPID_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(limpid_options INTERFACE -fsanitize=${LIMPID_SANITIZE})
 endif()
+# Kernels are thousands of small inlined functions on vectors: watching the scope of each one's variables and every
+# address made of a pointer would take minutes a file.
+set(limpid_options_of_kernels)
+if(LIMPID_SANITIZE MATCHES address)
+  set(limpid_options_of_kernels -fno-sanitize-address-use-after-scope
+    -fno-sanitize=null,alignment,object-size,pointer-overflow)
+endif()
 
 function(limpid_folders)
   set(before)
@@ -36,12 +43,14 @@ function(limpid_folders)
       target_link_libraries(${library} PUBLIC limpid_options ${before} PRIVATE $<BUILD_INTERFACE:limpid_warnings>)
       target_compile_definitions(${library} PRIVATE LIMPID_VERSION="${PROJECT_VERSION}"
         LIMPID_RECIPES="${PROJECT_SOURCE_DIR}/recipes")
+      target_compile_options(${library} PRIVATE ${limpid_options_of_${folder}})
       list(PREPEND before ${library})
     endif()
     if(LIMPID_TESTS AND tests)
       add_executable(${folder}_test ${tests})
       target_link_libraries(${folder}_test PRIVATE ${before} limpid_warnings GTest::gtest_main GTest::gmock)
       target_compile_definitions(${folder}_test PRIVATE LIMPID_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+      target_compile_options(${folder}_test PRIVATE ${limpid_options_of_${folder}})
       # What a test spends its time on is the library under it; its own code had better compile quickly.
       target_precompile_headers(${folder}_test PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
       # At -O1 g++ 12 believes that a moved std::string has room for its short form only.

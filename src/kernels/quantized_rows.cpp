@@ -59,7 +59,7 @@ void quantize_row(const float* x, int64_t n, int64_t block, int32_t offset, int8
     const bool any = largest > 1e-30f;  // else 127 / largest is infinite
     const int32_t sum = quantize_block(x + begin, count, any ? 127 / largest : 0, q + begin);
     *factors++ = finite ? (any ? largest / 127 : 0) : std::numeric_limits<float>::quiet_NaN();
-    *starts++ = -offset * sum;
+    *starts++ = finite ? -offset * sum : 0;  // of NaN no integer is meant
   }
 }
 

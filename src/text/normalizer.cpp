@@ -141,15 +141,15 @@ void Normalizer::read(const ordered_json& step, const std::string& where) {
   if (type == "Sequence") {
     for (const ordered_json& one : step.at("normalizers")) read(one, where);
   } else if (type == "NFC" || type == "NFD" || type == "NFKC" || type == "NFKD") {
-    steps_.push_back([type](const std::string& text) { return normal_form(text, type); });
+    steps_.emplace_back([type](const std::string& text) { return normal_form(text, type); });
   } else if (type == "Lowercase") {
-    steps_.push_back([](const std::string& text) { return lower_case(text); });
+    steps_.emplace_back([](const std::string& text) { return lower_case(text); });
   } else if (type == "StripAccents") {
-    steps_.push_back([](const std::string& text) { return without_marks(text); });
+    steps_.emplace_back([](const std::string& text) { return without_marks(text); });
   } else if (type == "Strip") {
     steps_.push_back(strip_step(step.value("strip_left", true), step.value("strip_right", true)));
   } else if (type == "Prepend") {
-    steps_.push_back([prefix = step.at("prepend").get<std::string>()](std::string text) {
+    steps_.emplace_back([prefix = step.at("prepend").get<std::string>()](std::string text) {
       return text.empty() ? std::move(text) : prefix + text;
     });
   } else if (type == "Replace") {

@@ -234,14 +234,15 @@ json read_tokenizer_file(const std::filesystem::path& path) {
 
 Tokenizers read_tokenizer_json(const std::filesystem::path& path) { return read_beside_json(path, nullptr); }
 
-Tokenizers read_beside_json(const std::filesystem::path& path, std::shared_ptr<const StorableTokenizer> tokenizer) {
+Tokenizers read_beside_json(const std::filesystem::path& path,
+                            const std::shared_ptr<const StorableTokenizer>& tokenizer) {
   const std::string where = "[tokenizer] " + path.string();
   const json file = read_tokenizer_file(path);
   try {
     bool more = !tokenizer;
     for (const json& token : file.value("added_tokens", json::array()))
       more = more || token.at("id").get<int64_t>() >= tokenizer->size();
-    if (!more) return with_template(std::move(tokenizer), file, where);
+    if (!more) return with_template(tokenizer, file, where);
     return read_json_parts(file, read_tokenizer_config(path.parent_path()), where);
   } catch (const json::exception& error) {
     fail("{}: is not laid out as a tokenizer.json is ({}): is it the right file?", where, error.what());

@@ -34,7 +34,8 @@ Tokenizers read_tokenizer_json(const std::filesystem::path& path);
 
 // The tokenizer that was read from a file beside a tokenizer.json, with the template of the latter; unless that adds
 // tokens which the other does not know: then it is read instead.
-Tokenizers read_beside_json(const std::filesystem::path& path, std::shared_ptr<const StorableTokenizer> tokenizer);
+Tokenizers read_beside_json(const std::filesystem::path& path,
+                            const std::shared_ptr<const StorableTokenizer>& tokenizer);
 
 // tokenizer_config.json of a folder; an empty object where there is none.
 nlohmann::json read_tokenizer_config(const std::filesystem::path& folder);
