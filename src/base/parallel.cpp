@@ -79,7 +79,8 @@ class Pool {
     state_.store(((state_.load() & ~(kGeneration - 1)) + kGeneration) | kOpen);
     if (sleepers_ > 0) state_.notify_all();
 #ifdef __SANITIZE_THREAD__
-    while ((state_ & kInside) == 0) std::this_thread::yield();  // races are looked for between threads that do work
+    // Races are looked for between threads that do work: wait for one that is inside, or has been.
+    while ((state_ & kInside) == 0 && next_.load(std::memory_order_relaxed) == 0) std::this_thread::yield();
 #endif
     work();
     uint32_t state = state_.fetch_and(~kOpen) & ~kOpen;
