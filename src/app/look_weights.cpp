@@ -21,10 +21,6 @@ const Tokenizer& tokenizer_of(const Session& session, const std::string& side) {
   return side == "encoder" ? session.reader() : session.writer();
 }
 
-std::string piece_of(const Tokenizer& tokenizer, int32_t id) {
-  return id < tokenizer.size() ? tokenizer.piece(id) : "#" + std::to_string(id);
-}
-
 struct NeuronCommand {
   std::string side;
   int64_t block = 0, neuron = -1, position = -1, top = 10;

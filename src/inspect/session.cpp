@@ -71,14 +71,18 @@ int32_t Session::token(const Tokenizer& tokenizer, const std::string& word) cons
 
 std::string Session::piece(int32_t id) const {
   if (!config().labels.empty()) return config().labels.at(static_cast<size_t>(id));
-  return id < writer().size() ? writer().piece(id) : "#" + std::to_string(id);
+  return piece_of(writer(), id);
 }
 
 Session open_session(const std::filesystem::path& folder) { return {load_model(folder)}; }
 
+std::string piece_of(const Tokenizer& tokenizer, int32_t id) {
+  return id < tokenizer.size() ? tokenizer.piece(id) : "#" + std::to_string(id);
+}
+
 std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
   std::vector<std::string> texts;
-  for (int32_t id : ids) texts.push_back(id < tokenizer.size() ? tokenizer.piece(id) : "#" + std::to_string(id));
+  for (int32_t id : ids) texts.push_back(piece_of(tokenizer, id));
   return texts;
 }
 

@@ -45,7 +45,8 @@ Session open_session(const std::filesystem::path& folder);
 // last one's.
 Example example_of(const Config& config, const std::vector<int32_t>& source, const std::vector<int32_t>& ids);
 
-// Tokens as people read them; "#17" where the tokenizer knows less ids than the model.
+// Tokens as people read them; "#17" where the tokenizer knows fewer ids than the model.
+std::string piece_of(const Tokenizer& tokenizer, int32_t id);
 std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const std::vector<int32_t>& ids);
 
 // One forward pass without a tape; the probe may be null. The logits, (positions, vocabulary).
