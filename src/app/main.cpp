@@ -28,6 +28,7 @@ constexpr Command kCommands[] = {
     {"classify", "give every line of text its label", run_classify},
     {"evaluate", "score translations against references: BLEU, chrF, intervals, two systems compared", run_evaluate},
     {"tokenize", "show the tokens of a text and their ids", run_tokenize},
+    {"serve", "serve models over HTTP: OpenAI's and LibreTranslate's interfaces, the page", run_serve},
     {"look", "show every number inside a model: pictures, logit lens, attribution, neurons", run_look},
     {"quantize", "write a model with 8- or 4-bit weights and say what it loses", run_quantize},
     {"superposition", "train the toy model of superposition and draw its geometry", run_superposition},

@@ -1,0 +1,128 @@
+// limpid serve: models over HTTP.
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+
+#include "app/command.h"
+#include "server/openai_routes.h"
+#include "server/served_models.h"
+#include "server/server.h"
+
+namespace limpid {
+namespace {
+
+struct ServeOptions {
+  std::vector<std::string> models;
+  ServerOptions server;
+  EngineServiceOptions engine;
+  double grace = 30;
+  double memory = 0;
+  bool quiet = false;
+};
+
+// Every connection is an open file.
+void allow_many_files() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// From before the first thread is made, so that no thread of the process takes them: only wait() does.
+class Signals {
+ public:
+  Signals() {
+    ::sigemptyset(&set_);
+    ::sigaddset(&set_, SIGINT);
+    ::sigaddset(&set_, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+  void wait() const {
+    int signal = 0;
+    ::sigwait(&set_, &signal);
+  }
+
+ private:
+  sigset_t set_{};
+};
+
+void add_seconds(CommandLine& line, const std::string& name, TransportLimits::Seconds& value, const std::string& help) {
+  line.add_option_function<double>(
+          name, [&value](double seconds) { value = TransportLimits::Seconds(seconds); }, help)
+      ->check(CLI::Range(0.001, 1e9))
+      ->default_str(fmt::format("{}", value.count()));
+}
+
+void add_options(CommandLine& line, ServeOptions& options) {
+  ServerOptions& server = options.server;
+  AccessOptions& access = server.access;
+  TransportLimits& limits = server.limits;
+  const auto whole = [&](const std::string& name, int64_t& value, const std::string& help) {
+    line.add_option(name, value, help)->check(CLI::Range(int64_t{1}, int64_t{1} << 40))->capture_default_str();
+  };
+  line.add_option("MODELS", options.models, "models' folders or files; ID=PATH gives one another name")->required();
+  line.add_option("--host", access.host, "address to listen on; others than loopback want a key")->capture_default_str();
+  line.add_option("--port", server.port, "port to listen on (0: one that is free)")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  line.add_option("--api-key", access.key, "key that clients must send (default: the variable LIMPID_API_KEY)")
+      ->envname("LIMPID_API_KEY");
+  line.add_flag("--no-key", access.no_key, "do without a key though others can reach the server");
+  line.add_option("--allow-host", access.hosts, "another name by which clients may call the server; may be repeated")
+      ->allow_extra_args(false);
+  line.add_option("--allow-origin", access.origins, "a web page that may use the server, https://…; may be repeated")
+      ->allow_extra_args(false);
+  line.add_option("--grace", options.grace, "seconds that running requests get to finish on SIGTERM or Ctrl-C")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  whole("--batch-size", options.engine.engine.texts_at_once, "texts that a thread writes side by side");
+  whole("--queue", options.engine.waiting, "texts that may wait for their turn; beyond that clients get 429");
+  line.add_option("--memory", options.memory, "most memory per model for keys and values, in MB (0: no bound)")
+      ->check(CLI::Range(0.0, 1e9));
+  whole("--max-connections", limits.connections, "connections at once");
+  whole("--max-body-bytes", limits.body_bytes, "most bytes of a request's body");
+  add_seconds(line, "--request-timeout", limits.request, "seconds in which a request must be answered");
+  add_seconds(line, "--idle-timeout", limits.idle, "seconds that a connection may lie idle");
+  line.add_flag("--quiet", options.quiet, "no access log");
+}
+
+}  // namespace
+
+int run_serve(int argc, char** argv) {
+  CommandLine line("serve", "Serves models over HTTP: OpenAI's and LibreTranslate's interfaces, and the page.",
+                   "limpid serve MODEL --port 8080");
+  ServeOptions options;
+  add_options(line, options);
+  if (const auto code = line.read(argc, argv)) return *code;
+  const Signals signals;
+  allow_many_files();
+  options.engine.engine.memory = static_cast<int64_t>(options.memory * (1 << 20));
+  options.server.page = find_page();
+  if (!options.quiet)
+    options.server.access_log = [](std::string_view text) {
+      fmt::print("{}\n", text);
+      std::fflush(stdout);
+    };
+  Server server(std::move(options.server));
+  ServedModels models;
+  describe_engine_metrics(server.metrics());
+  add_openai_routes(server, models);
+  server.start();
+  for (const std::string& model : options.models) {
+    const ServedModel& loaded = models.load(model, options.engine, &server.metrics());
+    for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid serve: {}: {}\n", loaded.id, note);
+  }
+  server.set_ready();
+  fmt::print(stderr, "limpid serve: {}\n", server.address());
+  signals.wait();
+  fmt::print(stderr, "limpid serve: finishing what runs\n");
+  server.stop(std::chrono::duration<double>(options.grace));
+  return 0;
+}
+
+}  // namespace limpid

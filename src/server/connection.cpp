@@ -1,0 +1,434 @@
+#include "server/connection.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/read.hpp>
+#include <ctime>
+
+namespace limpid {
+namespace {
+
+namespace http = boost::beast::http;
+
+constexpr size_t kReadAhead = 64 << 10;  // of requests that a client sends before it has its answer
+
+std::string_view to_view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
+std::string date_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[40];
+  return {text, std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts)};
+}
+
+Response plain_refusal(int status, const std::string& message) {
+  return {status, message + "\n", "text/plain; charset=utf-8"};
+}
+
+// What a handler holds. When the last copy is gone there is nobody left who could answer.
+class Handle : public Reply {
+ public:
+  explicit Handle(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle() override { answer_->abandon(); }
+
+  void send(Response response) override { answer_->send(std::move(response)); }
+  void begin(Response head) override { answer_->begin(std::move(head)); }
+  bool write(std::string part) override { return answer_->write(std::move(part)); }
+  void end() override { answer_->end(); }
+  bool begun() const override { return answer_->begun(); }
+  bool cancelled() const override { return answer_->cancelled(); }
+  void on_cancel(std::function<void()> callback) override { answer_->on_cancel(std::move(callback)); }
+
+ private:
+  std::shared_ptr<Answer> answer_;
+};
+
+}  // namespace
+
+// ---- Answer
+
+Answer::Answer(std::shared_ptr<Connection> connection, Exchange exchange, Headers headers, bool head_only, bool chunked,
+               bool keep_alive)
+    : connection_(connection),
+      io_(connection->shared().io),
+      most_unsent_(connection->shared().options.limits.unsent_bytes),
+      exchange_(std::move(exchange)),
+      headers_(std::move(headers)),
+      head_only_(head_only),
+      chunked_(chunked),
+      keep_alive_(keep_alive) {}
+
+std::string Answer::head_of(const Response& response, std::optional<size_t> length) const {
+  std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status, reason_of(response.status), date_now());
+  if (!response.content_type.empty()) head += fmt::format("Content-Type: {}\r\n", response.content_type);
+  for (const Headers* list : {&headers_, &response.headers})
+    for (const auto& [name, value] : *list)
+      if (value.find_first_of("\r\n") == std::string::npos) head += fmt::format("{}: {}\r\n", name, value);
+  if (length)
+    head += response.status == 204 ? std::string() : fmt::format("Content-Length: {}\r\n", *length);
+  else if (chunked_)
+    head += "Transfer-Encoding: chunked\r\n";
+  head += keep_alive_ ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
+  return head;
+}
+
+void Answer::put(std::string bytes) {
+  unsent_bytes_ += static_cast<int64_t>(bytes.size());
+  if (!bytes.empty()) unsent_.push_back(std::move(bytes));
+  if (told_) return;
+  told_ = true;
+  asio::post(io_, [connection = connection_] {
+    if (const auto there = connection.lock()) there->flush();
+  });
+}
+
+void Answer::send(Response response) {
+  const std::lock_guard lock(mutex_);
+  if (begun_) return;
+  begun_ = ended_ = true;
+  exchange_.status = response.status;
+  put(head_of(response, response.body.size()));
+  if (!head_only_) put(std::move(response.body));
+}
+
+void Answer::begin(Response head) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (begun_) return;
+    begun_ = true;
+    if (!chunked_) keep_alive_ = false;
+    exchange_.status = head.status;
+    put(head_of(head, std::nullopt));
+  }
+  if (!head.body.empty()) write(std::move(head.body));
+}
+
+bool Answer::write(std::string part) {
+  if (cancelled()) return false;
+  bool overrun = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!begun_ || ended_ || head_only_) return !ended_;
+    if (part.empty()) return true;
+    overrun = unsent_bytes_ + static_cast<int64_t>(part.size()) > most_unsent_;
+    if (!overrun) put(chunked_ ? fmt::format("{:x}\r\n", part.size()) + part + "\r\n" : std::move(part));
+  }
+  if (overrun) {
+    asio::post(io_, [connection = connection_] {
+      if (const auto there = connection.lock()) there->close();
+    });
+    cancel();
+  }
+  return !overrun;
+}
+
+void Answer::end() {
+  const std::lock_guard lock(mutex_);
+  if (!begun_ || ended_) return;
+  ended_ = true;
+  put(chunked_ && !head_only_ ? "0\r\n\r\n" : "");
+}
+
+void Answer::abandon() {
+  if (!begun()) send(plain_refusal(500, "The request was dropped without an answer."));
+  end();
+}
+
+bool Answer::begun() const {
+  const std::lock_guard lock(mutex_);
+  return begun_;
+}
+
+void Answer::on_cancel(std::function<void()> callback) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!cancelled()) {
+      callback_ = std::move(callback);
+      return;
+    }
+  }
+  callback();
+}
+
+void Answer::cancel() {
+  std::function<void()> callback;
+  {
+    const std::lock_guard lock(mutex_);
+    if (cancelled_.exchange(true)) return;
+    callback = std::move(callback_);
+  }
+  if (callback) callback();
+}
+
+Exchange Answer::exchange() const {
+  const std::lock_guard lock(mutex_);
+  Exchange result = exchange_;
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
+  result.cancelled = cancelled();
+  return result;
+}
+
+Answer::Outgoing Answer::take() {
+  const std::lock_guard lock(mutex_);
+  told_ = false;
+  for (const std::string& part : unsent_) exchange_.bytes_out += static_cast<int64_t>(part.size());
+  unsent_bytes_ = 0;
+  return {std::exchange(unsent_, {}), ended_};
+}
+
+// ---- Connection
+
+Connection::Connection(Shared& shared, asio::ip::tcp::socket socket)
+    : shared_(shared),
+      socket_(std::move(socket)),
+      timer_(shared.io),
+      write_timer_(shared.io),
+      buffer_(2 * kReadAhead + static_cast<size_t>(shared.options.limits.header_bytes)) {
+  ++shared_.connections;
+}
+
+Connection::~Connection() {
+  --shared_.connections;
+  shared_.open.erase(this);
+}
+
+void Connection::start() {
+  Code ignored;
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  await_request();
+}
+
+// One timer for what the connection waits for; setting it anew forgets what it was set for before.
+void Connection::arm(TransportLimits::Seconds seconds, std::function<void()> then) {
+  timer_.expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(seconds));
+  timer_.async_wait([self = shared_from_this(), number = ++timer_number_, act = std::move(then)](Code code) {
+    if (!code && number == self->timer_number_ && !self->closed_) act();
+  });
+}
+
+void Connection::stop_reading() {
+  Code ignored;
+  socket_.cancel(ignored);
+}
+
+void Connection::await_request() {
+  if (shared_.closing) return close();
+  idle_ = true;
+  if (buffer_.size() > 0) return read_head();
+  arm(shared_.options.limits.idle, [this] { close(); });
+  socket_.async_wait(asio::ip::tcp::socket::wait_read, [self = shared_from_this()](Code code) {
+    if (code || self->closed_) return self->close();
+    self->read_head();
+  });
+}
+
+void Connection::read_head() {
+  const TransportLimits& limits = shared_.options.limits;
+  parser_.emplace();
+  parser_->header_limit(static_cast<uint32_t>(limits.header_bytes));
+  parser_->body_limit(static_cast<uint64_t>(limits.body_bytes));
+  timed_out_ = false;
+  arm(limits.head, [this] {
+    timed_out_ = true;
+    stop_reading();
+  });
+  http::async_read_header(socket_, buffer_, *parser_,
+                          [self = shared_from_this()](Code code, size_t) { self->on_head(code); });
+}
+
+void Connection::on_head(Code code) {
+  if (code) return refuse_unread(code);
+  idle_ = false;
+  const auto& message = parser_->get();
+  request_ = {};
+  request_.method = std::string(to_view(message.method_string()));
+  for (const auto& field : message)
+    request_.headers.emplace_back(lower(to_view(field.name_string())), std::string(to_view(field.value())));
+  Code ignored;
+  request_.client = socket_.remote_endpoint(ignored).address().to_string();
+  if (!parse_target(to_view(message.target()), request_))
+    return refuse(plain_refusal(400, "The request's target is no path."));
+  Admission admission = shared_.options.admit ? shared_.options.admit(request_) : Admission{};
+  answer_headers_ = std::move(admission.headers);
+  if (admission.refusal) return refuse(std::move(*admission.refusal));
+  read_body();
+}
+
+void Connection::read_body() {
+  timed_out_ = false;
+  arm(shared_.options.limits.body, [this] {
+    timed_out_ = true;
+    stop_reading();
+  });
+  const auto read = [self = shared_from_this()] {
+    http::async_read(self->socket_, self->buffer_, *self->parser_, [self](Code code, size_t) { self->on_body(code); });
+  };
+  if (lower(request_.header("expect")) != "100-continue" || parser_->is_done()) return read();
+  static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+  asio::async_write(socket_, asio::buffer(kContinue), [read, self = shared_from_this()](Code code, size_t) {
+    if (code) return self->close();
+    read();
+  });
+}
+
+void Connection::on_body(Code code) {
+  if (code) return refuse_unread(code);
+  request_.body = std::move(parser_->get().body());
+  dispatch();
+}
+
+// A request that cannot be read to its end.
+void Connection::refuse_unread(Code code) {
+  if (closed_) return;
+  if (timed_out_) return refuse(plain_refusal(408, "The request did not arrive in time."));
+  if (code == http::error::body_limit)
+    return refuse(plain_refusal(413, fmt::format("The body is larger than the {} bytes allowed.",
+                                                 shared_.options.limits.body_bytes)));
+  if (code == http::error::header_limit || code == http::error::buffer_overflow)
+    return refuse(plain_refusal(431, fmt::format("The headers are larger than the {} bytes allowed.",
+                                                 shared_.options.limits.header_bytes)));
+  if (code == http::error::end_of_stream || code == http::error::partial_message ||
+      code.category() != http::make_error_code(http::error::end_of_stream).category())
+    return close();
+  if (code == http::error::bad_version)
+    return refuse(plain_refusal(505, "HTTP/1.0 and HTTP/1.1 are understood here."));
+  refuse(plain_refusal(400, "The request is not HTTP: " + code.message()));
+}
+
+// The connection ends with this answer, since what follows it may be the rest of the request.
+void Connection::refuse(Response response) {
+  refused_ = true;
+  const bool head_only = request_.method == "HEAD";
+  answer_ = std::make_shared<Answer>(shared_from_this(),
+                                     Exchange{request_.method, request_.path, request_.client, request_.id},
+                                     std::exchange(answer_headers_, {}), head_only, true, false);
+  ++shared_.requests;
+  arm(shared_.options.limits.write, [this] { close(); });
+  answer_->send(std::move(response));
+}
+
+void Connection::refuse_and_close(Response response) { refuse(std::move(response)); }
+
+void Connection::dispatch() {
+  const auto& message = parser_->get();
+  const bool modern = message.version() >= 11;
+  Exchange exchange{request_.method, request_.path, request_.client, request_.id};
+  exchange.bytes_in = static_cast<int64_t>(request_.body.size());
+  answer_ = std::make_shared<Answer>(shared_from_this(), std::move(exchange), std::exchange(answer_headers_, {}),
+                                     request_.method == "HEAD", modern, message.keep_alive() && !shared_.closing);
+  ++shared_.requests;
+  // A little later than the deadline that handlers know, so that they can tell of it in their own way.
+  request_.deadline = std::chrono::steady_clock::now() +
+                      std::chrono::duration_cast<std::chrono::milliseconds>(shared_.options.limits.request);
+  arm(shared_.options.limits.request + TransportLimits::Seconds(2), [this] {
+    const bool told = answer_->begun();
+    answer_->send(plain_refusal(408, fmt::format("The request took longer than the {} seconds allowed.",
+                                                 shared_.options.limits.request.count())));
+    answer_->cancel();
+    if (told) close();
+  });
+  parser_.reset();
+  auto reply = std::make_shared<Handle>(answer_);
+  watch();
+  shared_.options.handle(std::move(request_), std::move(reply));
+}
+
+// While the answer is made: reads on, to notice a client that leaves. What it sends is its next request.
+void Connection::watch() {
+  if (watching_ || closed_ || buffer_.size() >= kReadAhead) return;
+  watching_ = true;
+  socket_.async_read_some(buffer_.prepare(4096), [self = shared_from_this()](Code code, size_t bytes) {
+    self->watching_ = false;
+    self->buffer_.commit(bytes);
+    if (self->refused_) self->buffer_.clear();
+    if (std::exchange(self->next_after_watch_, false)) {
+      if (code && code != asio::error::operation_aborted) return self->close();
+      return self->await_request();
+    }
+    if (code) return self->close();
+    self->watch();
+  });
+}
+
+void Connection::flush() {
+  if (busy_writing_ || closed_ || !answer_) return;
+  Answer::Outgoing out = answer_->take();
+  last_part_ = out.last;
+  writing_ = std::move(out.parts);
+  if (writing_.empty()) {
+    if (last_part_) finish();
+    return;
+  }
+  busy_writing_ = true;
+  std::vector<asio::const_buffer> buffers;
+  for (const std::string& part : writing_) buffers.emplace_back(asio::buffer(part));
+  write_timer_.expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(shared_.options.limits.write));
+  write_timer_.async_wait([self = shared_from_this()](Code code) {
+    if (!code && self->busy_writing_) self->close();
+  });
+  asio::async_write(socket_, buffers, [self = shared_from_this()](Code code, size_t) { self->written(code); });
+}
+
+void Connection::written(Code code) {
+  busy_writing_ = false;
+  write_timer_.cancel();
+  if (closed_) return;
+  if (code) return close();
+  if (last_part_) return finish();
+  flush();
+}
+
+// The answer is out.
+void Connection::finish() {
+  const std::shared_ptr<Answer> answer = std::move(answer_);
+  answer_.reset();
+  --shared_.requests;
+  if (shared_.options.finished) shared_.options.finished(answer->exchange());
+  if (closed_) return;
+  if (refused_ || !answer->keep_alive()) return linger();
+  if (!watching_) return await_request();
+  next_after_watch_ = true;
+  stop_reading();
+}
+
+// Closes so that the client still reads the answer: what it goes on to send is thrown away for a moment.
+void Connection::linger() {
+  Code ignored;
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  arm(TransportLimits::Seconds(1), [this] { close(); });
+  buffer_.clear();
+  if (watching_) return;  // reads until the other side closes
+  watch();
+}
+
+void Connection::close() {
+  if (std::exchange(closed_, true)) return;
+  cancel_answer();
+  Code ignored;
+  socket_.close(ignored);
+  timer_.cancel();
+  write_timer_.cancel();
+  if (answer_) finish();
+}
+
+void Connection::cancel_answer() {
+  if (answer_) answer_->cancel();
+}
+
+void Connection::close_if_idle() {
+  if (!answer_ && idle_) close();
+}
+
+}  // namespace limpid

@@ -1,0 +1,82 @@
+#include "server/page_files.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kLargestFile = 64 << 20;
+
+std::string content_type_of(const fs::path& path) {
+  static const std::map<std::string, std::string> kTypes = {
+      {".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"},
+      {".css", "text/css; charset=utf-8"},   {".json", "application/json"},
+      {".svg", "image/svg+xml"},             {".png", "image/png"},
+      {".ico", "image/x-icon"},              {".woff2", "font/woff2"},
+      {".wasm", "application/wasm"},         {".txt", "text/plain; charset=utf-8"},
+      {".map", "application/json"},          {".webmanifest", "application/manifest+json"}};
+  const auto found = kTypes.find(path.extension().string());
+  return found == kTypes.end() ? "application/octet-stream" : found->second;
+}
+
+// The page talks to its own server alone and runs its own scripts alone.
+Headers page_headers() {
+  return {{"Content-Security-Policy",
+           "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; worker-src 'self' blob:; "
+           "object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+          {"X-Frame-Options", "DENY"},
+          {"Referrer-Policy", "no-referrer"},
+          {"Cross-Origin-Opener-Policy", "same-origin"},
+          {"Cross-Origin-Resource-Policy", "same-origin"}};
+}
+
+constexpr std::string_view kNoPage =
+    R"(<!doctype html><html lang="en"><meta charset="utf-8"><title>Limpid</title>
+<body style="font:16px/1.5 sans-serif;max-width:40em;margin:3em auto;padding:0 1em">
+<h1>The server is running. Its page has not been built.</h1>
+<p>To build it, in Limpid's folder (it takes Node 18 or newer):</p>
+<pre>cd page &amp;&amp; npm ci &amp;&amp; npm run build</pre>
+<p>and start the server again. The programming interfaces work without it: see <a href="/openapi.json">/openapi.json</a>.</p>
+)";
+
+}  // namespace
+
+fs::path find_page() {
+  if (const char* chosen = std::getenv("LIMPID_PAGE")) return chosen;
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  for (fs::path folder = program.parent_path(); !folder.empty(); folder = folder.parent_path()) {
+    for (const char* place : {"page/dist", "share/limpid/page"})
+      if (fs::exists(folder / place / "index.html", ignored)) return folder / place;
+    if (folder == folder.root_path()) break;
+  }
+  return {};
+}
+
+PageFiles::PageFiles(const fs::path& folder) {
+  if (folder.empty()) return;
+  check(fs::is_directory(folder), "[server] there is no folder \"{}\" for the page", folder.string());
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file() || static_cast<int64_t>(entry.file_size()) > kLargestFile) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    files_[fs::relative(entry.path(), folder).generic_string()] = {
+        {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}, content_type_of(entry.path())};
+  }
+}
+
+Response PageFiles::answer(const std::string& path) const {
+  if (files_.empty() && path.empty())
+    return {503, std::string(kNoPage), "text/html; charset=utf-8", page_headers()};
+  const auto found = files_.find(path.empty() ? "index.html" : path);
+  if (found == files_.end()) throw HttpError(404, fmt::format("There is nothing at /{}.", path));
+  Headers headers = page_headers();
+  // Names of built files hold a hash of what is in them.
+  headers.emplace_back("Cache-Control", path.starts_with("assets/") ? "public, max-age=31536000, immutable" : "no-cache");
+  return {200, found->second.bytes, found->second.content_type, std::move(headers)};
+}
+
+}  // namespace limpid

@@ -1,0 +1,32 @@
+#pragma once
+// The page's files: what its build wrote to page/dist, beside the program or installed with it.
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "server/http.h"
+
+namespace limpid {
+
+// Where the page lies: LIMPID_PAGE if set, beside the program's source tree (page/dist), or installed
+// (share/limpid/page). Empty: nowhere.
+std::filesystem::path find_page();
+
+// All files of the folder, read once. Requests are looked up by name in what was read, so that no path of a request
+// ever reaches the file system.
+class PageFiles {
+ public:
+  explicit PageFiles(const std::filesystem::path& folder);
+
+  // The file at a path such as "assets/index.js"; "" is index.html. Without a page, how to get one. Throws 404.
+  Response answer(const std::string& path) const;
+
+ private:
+  struct File {
+    std::string bytes, content_type;
+  };
+  std::map<std::string, File> files_;
+};
+
+}  // namespace limpid

@@ -1,0 +1,46 @@
+#pragma once
+// The models that a server has loaded, by id. Loaded once, before the server is ready; after that nothing of them
+// changes, and any thread may use them.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inspect/session.h"
+#include "server/engine_service.h"
+
+namespace limpid {
+
+class Metrics;
+
+struct ServedModel {
+  std::string id;
+  std::filesystem::path path;             // as the server was told
+  int64_t created = 0;                    // seconds since 1970, of its files
+  Session session;                        // model and tokenizers
+  std::unique_ptr<EngineService> engine;  // null: the model does not write (encoders)
+
+  const LoadedModel& loaded() const { return session.loaded; }
+  const Config& config() const { return session.config(); }
+  EngineService& writer() const;  // throws HttpError 400 where there is none
+};
+
+class ServedModels {
+ public:
+  // "ID=PATH", or a path whose last part becomes the id. Throws for two of the same id.
+  const ServedModel& load(const std::string& text, const EngineServiceOptions& options, Metrics* metrics = nullptr);
+  // The model of this id; with an empty one the only model. Throws HttpError: 404 for an unknown id, 400 where there
+  // are several and none is named.
+  const ServedModel& find(std::string_view id) const;
+  const std::vector<std::unique_ptr<ServedModel>>& all() const { return models_; }
+
+ private:
+  std::vector<std::unique_ptr<ServedModel>> models_;
+};
+
+// What steps and memory of engines are counted under.
+void describe_engine_metrics(Metrics& metrics);
+
+}  // namespace limpid
