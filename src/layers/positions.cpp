@@ -39,9 +39,10 @@ Positions Positions::learned(const std::string& name, int64_t max_positions, int
 
 Tensor Positions::forward(Run& run, const Stream& stream) const {
   const auto last = std::max_element(stream.positions.begin(), stream.positions.end());
-  check(last == stream.positions.end() || *last < max_positions_,
-        "[positions] a sequence reaches token {}, but the model knows only {} positions: shorten the text", *last + 1,
-        max_positions_);
+  check(
+      last == stream.positions.end() || *last < max_positions_,
+      "[positions] a sequence reaches token {}, but the model knows only {} positions: shorten the text",
+      [&] { return *last + 1; }, max_positions_);
   return embedding(run, table_, stream.positions);
 }
 
