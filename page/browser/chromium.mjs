@@ -1,0 +1,29 @@
+// Debian's Chromium through playwright-core, with nothing of its own that would reach for the network.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+export const executable = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => path && existsSync(path));
+
+const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--font-render-hinting=none'];
+
+// Opens a browser with a profile that is empty and goes away with it; `options` are those of a playwright context.
+export async function openBrowser(options = {}) {
+  const profile = mkdtempSync(join(tmpdir(), 'limpid-chromium-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: executable, args: flags, headless: true, chromiumSandbox: false, acceptDownloads: true, viewport: { width: 1280, height: 800 }, ...options,
+  });
+  const close = context.close.bind(context);
+  context.close = async () => {
+    await close();
+    rmSync(profile, { recursive: true, force: true });
+  };
+  return context;
+}
+
+// Waits until the page has loaded its room and no request is under way.
+export async function settled(page) {
+  await page.waitForLoadState('networkidle');
+  await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'), undefined, { timeout: 20000 });
+}

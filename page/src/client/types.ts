@@ -1,0 +1,226 @@
+// What the server answers: docs/serving.md has the routes.
+
+export interface Stack {
+  name: string;
+  scope: string; // "blocks", "encoder", "decoder"
+  side: string; // '' where there is one stack
+  layers: number;
+  heads: number;
+  kv_heads: number;
+  head_size: number;
+  ffn: number;
+  causal: boolean;
+  attention: string[];
+}
+
+export interface Part {
+  id: string;
+  kind: string;
+  stack: string;
+  layer: number | null;
+  parameters: number;
+  shape?: number[];
+  weights: string[];
+  taps: string[];
+  tied_to?: string;
+}
+
+export interface ModelInfo {
+  id: string;
+  family: 'language_model' | 'encoder_decoder' | 'encoder' | 'recurrent';
+  model_type: string;
+  parameters: number;
+  vocab: number;
+  width: number;
+  head_size: number;
+  max_positions: number;
+  two_sided: boolean;
+  writes: boolean;
+  labels: string[];
+  norm: string;
+  norm_place: string;
+  positions: string;
+  rope_theta?: number;
+  scale_embedding: boolean;
+  activation: string;
+  gated: boolean;
+  scale_scores: boolean;
+  tie_output: boolean;
+  rnn?: { cell: string; context: string; bidirectional: boolean; layers: number; embed: number; hidden: number };
+  stacks: Stack[];
+  parts: Part[];
+  generation?: { beams: number | null };
+  notes: string[];
+}
+
+export interface Token {
+  id: number;
+  piece: string;
+  text: string;
+  bytes: number[];
+  special: boolean;
+}
+
+export interface Tokens {
+  two_sided: boolean;
+  source?: Token[];
+  input: Token[];
+  target?: Token[];
+  next: ({ id: number; piece: string } | null)[];
+  source_ids?: number[];
+  input_ids: number[];
+  target_ids?: number[];
+  target_text?: string;
+  written_by_model?: boolean;
+  limit: number;
+  command: string;
+}
+
+export interface WeightedToken {
+  token: string;
+  id: number;
+  value: number;
+}
+
+export interface Neuron {
+  block: number;
+  neuron: number;
+  activation?: number;
+  written?: number;
+  asked: WeightedToken[];
+  promoted: WeightedToken[];
+  demoted: WeightedToken[];
+  question_length: number;
+  answer_length: number;
+  count?: number;
+  firing?: {
+    share: number;
+    histogram: { low: number; width: number; zeros: number; bins: number[] };
+    texts: { text: number; position: number; activation: number; tokens: string[]; activations: number[]; marked: number }[];
+  };
+}
+
+export interface HeadStatistics {
+  attention: string;
+  layer: number;
+  head: number;
+  entropy: number;
+  first: number;
+  distance?: number | null;
+  previous?: number | null;
+  induction?: number | null;
+}
+
+export interface LensCell {
+  position: number;
+  token: string;
+  top: { token: string; id: number; probability: number }[];
+  entropy_bits: number;
+  watched?: { token: string; id: number; rank: number; probability: number; logit: number };
+}
+export interface Lens {
+  lens: { layer: string; positions: LensCell[] }[];
+  command: string;
+}
+
+export interface Attribution {
+  position: number;
+  token: string;
+  id: number;
+  against?: string;
+  logit: number;
+  sum: number;
+  error: number;
+  parts: { name: string; kind: string; value: number; layer?: number; index?: number }[];
+  command: string;
+}
+
+export interface Trace {
+  answer: string;
+  clean: number;
+  corrupted: number;
+  noise_sigma: number;
+  tokens: string[];
+  maps: Record<string, { tap: string; probability: number[] }[]>;
+  command: string;
+}
+
+export interface OutputToken {
+  id: number;
+  token: string;
+  text: string;
+  logit: number;
+  probability: number;
+  adjusted: number;
+}
+export interface Output {
+  position: number;
+  vocab: number;
+  ids: number[];
+  target_ids?: number[];
+  entropy_bits: number;
+  kept: number;
+  tokens: OutputToken[];
+  command: string;
+}
+
+export interface Beam {
+  beam: number;
+  length_penalty: number;
+  nodes: BeamNode[];
+  hypotheses: { node: number; ids: number[]; text: string; log_probability: number; score: number; ended: boolean }[];
+  command: string;
+}
+export interface BeamNode {
+  id: number;
+  parent: number | null;
+  step: number;
+  token: string | null;
+  log_probability: number;
+  probability: number;
+  state: string;
+}
+
+export interface Effect {
+  position: number;
+  tokens: {
+    token: string; id: number; logit_before: number; logit_after: number; logit_change: number;
+    probability_before: number; probability_after: number;
+  }[];
+  positions: { position: number; token: string; kl: number; top_before: string; top_after: string }[];
+  same_bits: boolean;
+  generated?: { before: string; after: string };
+  command: string;
+  toml: string;
+}
+
+export interface Weights {
+  total: number;
+  weights: { name: string; shape: number[]; type: string; parameters: number; part: string; bytes: number }[];
+  command: string;
+}
+
+export interface RunState {
+  id: string;
+  state: string;
+  step?: number;
+  steps?: number;
+  epoch?: number;
+  loss?: number;
+  learning_rate?: number;
+  seconds?: number;
+  seconds_left?: number | null;
+  model_type?: string;
+  validation?: Record<string, number | boolean>;
+  model: string | null;
+}
+export interface RunDetail extends RunState {
+  recipe_toml?: string;
+  recorded: boolean;
+}
+export interface RunEvent {
+  line: number;
+  event: string;
+  step?: number;
+  [name: string]: unknown;
+}

@@ -1,0 +1,63 @@
+// The formula of each part, as HTML. Letters as in "Attention Is All You Need".
+import type { ModelInfo, Part, Stack } from '../client/types';
+
+const i = (text: string) => `<i>${text}</i>`;
+const x = i('x');
+
+export function formulaOf(part: Part | null, model: ModelInfo): string {
+  const root = `√<span class="root">${i('d')}<sub>${i('k')}</sub></span>`;
+  switch (part?.kind) {
+    case 'embedding':
+      return model.scale_embedding ? `${x} = ${i('E')}[${i('token')}] · √<span class="root">${i('d')}</span>` : `${x} = ${i('E')}[${i('token')}]`;
+    case 'position':
+      return model.positions === 'sinusoidal' ? `PE(${i('p')}, 2${i('i')}) = sin(${i('p')} / 10000<sup>2${i('i')}/${i('d')}</sup>), cos(…)` : `${x} ← ${x} + ${i('P')}[${i('position')}]`;
+    case 'self_attention':
+    case 'cross_attention':
+      return `softmax(${i('QK')}<sup>⊤</sup>${model.scale_scores ? ` / ${root}` : ''}${part.kind === 'self_attention' && stackOf(part, model)?.causal ? ' + mask' : ''}) ${i('V')} ${i('W')}<sup>${i('O')}</sup>`;
+    case 'feed_forward':
+      return model.gated
+        ? `(${name(model.activation)}(${x}${i('W')}<sub>gate</sub>) ⊙ ${x}${i('W')}<sub>up</sub>) ${i('W')}<sub>down</sub>`
+        : `${name(model.activation)}(${x}${i('W')}<sub>1</sub> + ${i('b')}<sub>1</sub>) ${i('W')}<sub>2</sub> + ${i('b')}<sub>2</sub>`;
+    case 'norm':
+      return model.norm === 'rms' ? `${x} / √<span class="root">mean(${x}²) + ε</span> ⊙ ${i('g')}` : `(${x} − μ) / √<span class="root">σ² + ε</span> ⊙ ${i('g')} + ${i('b')}`;
+    case 'recurrent':
+      return model.rnn?.cell === 'lstm'
+        ? `${i('c')}<sub>${i('t')}</sub> = ${i('f')} ⊙ ${i('c')}<sub>${i('t')}−1</sub> + ${i('i')} ⊙ ${i('g')},  ${i('h')}<sub>${i('t')}</sub> = ${i('o')} ⊙ tanh ${i('c')}<sub>${i('t')}</sub>`
+        : `${i('h')}<sub>${i('t')}</sub> = (1 − ${i('z')}) ⊙ ${i('n')} + ${i('z')} ⊙ ${i('h')}<sub>${i('t')}−1</sub>`;
+    case 'alignment':
+      return `softmax<sub>${i('j')}</sub>(${i('v')}<sup>⊤</sup> tanh(${i('W')}${i('s')} + ${i('U')}${i('h')}<sub>${i('j')}</sub>))`;
+    case 'output':
+      return `softmax(${x}${i('W')}<sub>out</sub>)`;
+    default:
+      return '';
+  }
+}
+
+export const stackOf = (part: Part, model: ModelInfo): Stack | undefined => model.stacks.find((stack) => stack.name === part.stack || stack.scope === part.stack);
+
+const name = (activation: string) => ({ relu: 'ReLU', gelu: 'GELU', silu: 'SiLU', tanh: 'tanh' })[activation] ?? activation;
+
+// The shapes that a part turns into each other, with this model's numbers.
+export function shapeOf(part: Part, model: ModelInfo): string {
+  const stack = stackOf(part, model);
+  const d = model.width;
+  switch (part.kind) {
+    case 'embedding':
+      return `${model.vocab} × ${part.shape?.[1] ?? d}`;
+    case 'position':
+      return `${model.max_positions} × ${d}`;
+    case 'self_attention':
+    case 'cross_attention':
+      return stack ? `${d} → ${stack.heads} × ${stack.head_size} → ${d}` : '';
+    case 'feed_forward':
+      return `${d} → ${stack?.ffn ?? '?'} → ${d}`;
+    case 'norm':
+      return `${d}`;
+    case 'recurrent':
+      return `${model.rnn?.embed ?? d} → ${model.rnn?.hidden ?? d}`;
+    case 'output':
+      return `${d} → ${model.labels.length || model.vocab}`;
+    default:
+      return part.shape?.join(' × ') ?? '';
+  }
+}

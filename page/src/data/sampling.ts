@@ -1,0 +1,57 @@
+// The next token's distribution under temperature, top-k, top-p and min-p, in the order in which `limpid complete` applies
+// them. What is cut away has probability 0 and the rest adds up to one again.
+import { softmax } from './numbers';
+
+export interface Sampling {
+  temperature: number; // 0: the likeliest token alone
+  topK: number; // 0: all
+  topP: number; // 1: all
+  minP: number; // 0: all
+}
+
+export const plainSampling: Sampling = { temperature: 1, topK: 0, topP: 1, minP: 0 };
+
+export interface Choice {
+  index: number; // into the logits
+  raw: number; // probability as the model says it
+  probability: number; // after all controls
+}
+
+// The `wanted` likeliest tokens, most likely first, with the number of those that can be drawn at all.
+export function distribution(logits: ArrayLike<number>, s: Sampling, wanted: number): { choices: Choice[]; kept: number } {
+  const raw = softmax(logits);
+  const order = Array.from({ length: raw.length }, (_, i) => i).sort((a, b) => raw[b] - raw[a] || a - b);
+  if (s.temperature <= 0) {
+    return {
+      choices: order.slice(0, wanted).map((index, rank) => ({ index, raw: raw[index], probability: rank === 0 ? 1 : 0 })),
+      kept: 1,
+    };
+  }
+  const heated = softmax(Float64Array.from(logits, (x) => x / s.temperature));
+  let kept = s.topK > 0 ? Math.min(s.topK, order.length) : order.length;
+  const sumOf = (n: number) => {
+    let sum = 0;
+    for (let i = 0; i < n; i++) sum += heated[order[i]];
+    return sum;
+  };
+  if (s.topP < 1) {
+    const whole = sumOf(kept);
+    let sum = 0;
+    let n = 0;
+    while (n < kept && sum < s.topP * whole) sum += heated[order[n++]];
+    kept = Math.max(1, n);
+  }
+  if (s.minP > 0) {
+    const least = s.minP * heated[order[0]];
+    let n = 0;
+    while (n < kept && heated[order[n]] >= least) n++;
+    kept = Math.max(1, n);
+  }
+  const whole = sumOf(kept);
+  return {
+    choices: order
+      .slice(0, wanted)
+      .map((index, rank) => ({ index, raw: raw[index], probability: rank < kept ? heated[index] / whole : 0 })),
+    kept,
+  };
+}

@@ -1,0 +1,89 @@
+// The architecture as a drawing: one tower per stack, time upwards as in Figure 1 of the paper; the residual stream is one
+// straight line and sub-layers branch off and add back. Chosen blocks are open, the others closed, so that forty fit too.
+import type { ModelInfo, Part, Stack } from '../client/types';
+
+export interface Box {
+  part: Part | null; // null: a closed block
+  stack: Stack | null;
+  layer: number | null;
+  label: string; // kind of the part, or "block"
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  branch: boolean; // stands beside the stream and adds to it; else the stream passes through
+}
+
+export interface Tower {
+  stack: Stack | null;
+  stream: { x: number; from: number; to: number };
+  boxes: Box[];
+}
+
+export interface MapLayout {
+  towers: Tower[];
+  crossings: { x0: number; y0: number; between: number; x1: number; y1: number }[]; // encoder's output into the decoder
+  width: number;
+  height: number;
+}
+
+const line = 26; // height of a box
+const gap = 12;
+const shut = 20;
+
+export function layOutMap(model: ModelInfo, chosen: { scope: string; layer: number }, width: number): MapLayout {
+  const stacks = model.stacks;
+  const lane = width / Math.max(1, stacks.length);
+  const towers: Tower[] = [];
+  const crossings: MapLayout['crossings'] = [];
+  const rowsUp: number[] = [];
+  stacks.forEach((stack, index) => {
+    const left = index * lane;
+    const streamX = left + (stacks.length > 1 ? 16 : 22);
+    const boxes: Box[] = [];
+    let up = 0; // counted from below
+    const add = (part: Part | null, layer: number | null, label: string, branch: boolean, height = line) => {
+      const x = branch ? streamX + 12 : streamX - 9;
+      boxes.push({ part, stack, layer, label, x, y: up, width: left + lane - x - 5, height, branch });
+      up += height + gap;
+    };
+    const mine = model.parts.filter((part) => part.stack === stack.name || part.stack === stack.scope);
+    for (const part of mine) if (part.layer === null && ['embedding', 'position', 'segment'].includes(part.kind)) add(part, null, part.kind, part.kind !== 'embedding');
+    for (let layer = 0; layer < stack.layers; layer++) {
+      const open = stack.layers <= 2 || (layer === chosen.layer && stack.scope === chosen.scope);
+      const inside = mine.filter((part) => part.layer === layer && part.kind !== 'norm');
+      if (!open || !inside.length) add(null, layer, 'block', false, shut);
+      else for (const part of inside) add(part, layer, part.kind, part.kind !== 'recurrent');
+    }
+    for (const part of mine) if (part.layer === null && ['norm', 'pooler', 'alignment'].includes(part.kind) && !/embed/.test(part.id)) add(part, null, part.kind, false, part.kind === 'norm' ? shut : line);
+    if (index === stacks.length - 1) {
+      const loose = model.parts.filter((part) => part.layer === null && !mine.includes(part) && part.kind !== 'output' && part.kind !== 'embedding' && part.kind !== 'position');
+      for (const part of loose) add(part, null, part.kind, false, part.kind === 'norm' ? shut : line);
+      const output = model.parts.find((part) => part.kind === 'output');
+      if (output) add(output, null, 'output', false);
+    }
+    towers.push({ stack, stream: { x: streamX, from: 0, to: up }, boxes });
+    rowsUp.push(up);
+  });
+  const height = Math.max(line, ...rowsUp) + 16;
+  for (const tower of towers) {
+    for (const box of tower.boxes) box.y = height - 8 - box.y - box.height;
+    tower.stream = { x: tower.stream.x, from: height - 4, to: height - 8 - tower.stream.to + gap };
+  }
+  if (towers.length > 1) {
+    const [encoder, decoder] = towers;
+    const top = encoder.stream.to;
+    const into = decoder.boxes.filter((box) => box.label === 'cross_attention' || box.label === 'alignment');
+    for (const box of into.length ? into : decoder.boxes.filter((one) => one.label === 'block' || one.label === 'recurrent').slice(0, 1))
+      crossings.push({ x0: encoder.stream.x, y0: top, between: lane + 1, x1: decoder.stream.x + (box.branch ? 12 : -9), y1: box.y + box.height / 2 });
+  }
+  return { towers, crossings, width, height };
+}
+
+export const roomOf = (kind: string): 'embedding' | 'attention' | 'feedforward' | 'residual' | 'output' => {
+  if (kind === 'embedding' || kind === 'position' || kind === 'segment') return 'embedding';
+  if (kind.includes('attention') || kind === 'alignment') return 'attention';
+  if (kind === 'feed_forward') return 'feedforward';
+  if (kind === 'output' || kind === 'pooler') return 'output';
+  return 'residual';
+};

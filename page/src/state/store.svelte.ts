@@ -1,0 +1,182 @@
+// The store: the view (mirrored in the URL's fragment), what the server said about the model and the text, and preferences.
+import { ask, requestKey, ServerError, type Request, type Tensors } from '../client/client';
+import type { ModelInfo, Stack, Tokens } from '../client/types';
+import { sameIntervention, type Intervention } from '../data/interventions';
+import { decodeView, encodeView, type Side, type View } from './view';
+
+export interface Detail {
+  title: string;
+  formula?: string;
+  rows: { label: string; value: string }[];
+  vectors?: { name: string; values: ArrayLike<number>; labels?: string[] }[];
+  note?: string;
+  changes?: { label: string; intervention: Intervention }[];
+}
+
+class Store {
+  view = $state<View>(decodeView(location.hash));
+  models = $state.raw<string[]>([]);
+  model = $state.raw<ModelInfo | null>(null);
+  tokens = $state.raw<Tokens | null>(null);
+  taps = $state.raw<ReadonlySet<string>>(new Set()); // names of all the model's taps
+  detail = $state.raw<Detail | null>(null); // what the inspector shows
+  command = $state.raw<{ line: string; toml?: string } | null>(null);
+  error = $state.raw<ServerError | null>(null);
+  needsKey = $state(false);
+  windowHeight = $state(innerHeight); // figures use the height there is
+  attempt = $state(0); // counts up to ask everything again
+  language = $state<'en' | 'ko'>(firstLanguage());
+  theme = $state<'light' | 'dark'>(firstTheme());
+
+  stack = $derived.by((): Stack | null => {
+    const stacks = this.model?.stacks ?? [];
+    return stacks.find((one) => one.scope === this.view.stack) ?? stacks[stacks.length - 1] ?? null;
+  });
+  layer = $derived(Math.min(this.view.layer, Math.max(0, (this.stack?.layers ?? 1) - 1)));
+  // Which tokens the chosen stack reads, and where among them the selection is.
+  stackSide = $derived.by((): Side => (this.model?.two_sided && this.stack?.side === 'encoder' ? 'source' : 'input'));
+
+  // The body that every question about the text begins with.
+  body = $derived.by((): Record<string, unknown> => {
+    const body: Record<string, unknown> = { text: this.view.text };
+    if (this.view.model) body.model = this.view.model;
+    if (this.view.target !== null) body.target = this.view.target;
+    return body;
+  });
+  changedBody = $derived.by((): Record<string, unknown> =>
+    this.view.interventions.length ? { ...this.body, interventions: $state.snapshot(this.view.interventions) } : this.body,
+  );
+  changed = $derived(this.view.interventions.length > 0);
+
+  tokensOf(side: Side): NonNullable<Tokens['source']> {
+    return (side === 'source' ? this.tokens?.source : this.tokens?.input) ?? [];
+  }
+  labels(side: Side): string[] {
+    return this.tokensOf(side).map((token) => token.text || token.piece);
+  }
+  // The selected token as an index on a side; its last token where the selection is on the other.
+  positionOn(side: Side): number {
+    const count = this.tokensOf(side).length;
+    if (!count) return 0;
+    if (side !== this.view.side) return count - 1;
+    const position = this.view.position < 0 ? count + this.view.position : this.view.position;
+    return Math.max(0, Math.min(count - 1, position));
+  }
+
+  // Changes the view; `quietly` replaces the address instead of adding one to go back to (sliders, typing).
+  go(change: Partial<View>, quietly = false): void {
+    Object.assign(this.view, change);
+    const address = encodeView($state.snapshot(this.view) as View);
+    if (address === location.hash) return;
+    if (quietly) history.replaceState(null, '', address);
+    else history.pushState(null, '', address);
+  }
+  option(name: string, otherwise = ''): string {
+    return this.view.options[name] ?? otherwise;
+  }
+  number(name: string, otherwise: number): number {
+    const value = Number(this.view.options[name] ?? otherwise);
+    return Number.isFinite(value) ? value : otherwise;
+  }
+  setOption(name: string, value: string | number, quietly = false): void {
+    this.go({ options: { ...this.view.options, [name]: String(value) } }, quietly);
+  }
+  select(side: Side, position: number): void {
+    this.go({ side, position });
+  }
+  intervene(one: Intervention, quietly = false): void {
+    const others = this.view.interventions.filter((other) => !sameIntervention(one, other));
+    this.go({ interventions: [...others, one] }, quietly);
+  }
+  release(index: number): void {
+    this.go({ interventions: this.view.interventions.filter((_, i) => i !== index) });
+  }
+  fail(error: unknown): void {
+    if (!(error instanceof ServerError)) return;
+    if (error.failure === 'key') this.needsKey = true;
+    this.error = error;
+  }
+}
+
+function firstLanguage(): 'en' | 'ko' {
+  const kept = localStorage.getItem('limpid.language') ?? navigator.language;
+  return kept.startsWith('ko') ? 'ko' : 'en';
+}
+function firstTheme(): 'light' | 'dark' {
+  const kept = localStorage.getItem('limpid.theme');
+  if (kept === 'dark' || kept === 'light') return kept;
+  return matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+}
+
+export const store = new Store();
+
+window.addEventListener('resize', () => (store.windowHeight = innerHeight));
+window.addEventListener('popstate', () => Object.assign(store.view, decodeView(location.hash)));
+window.addEventListener('hashchange', () => Object.assign(store.view, decodeView(location.hash)));
+
+export class Resource<T> {
+  data = $state.raw<T | null>(null);
+  error = $state.raw<ServerError | null>(null);
+  loading = $state(false);
+}
+
+// An answer that follows the view: asked again when the request changes; the old one stays until the new one is here.
+export function resource<T>(wanted: () => Request | null): Resource<T> {
+  const result = new Resource<T>();
+  const key = $derived.by(() => {
+    const request = wanted();
+    return request ? requestKey(request) : null;
+  });
+  $effect(() => {
+    void store.attempt;
+    if (key === null) {
+      result.data = null;
+      result.error = null;
+      return;
+    }
+    const request = wanted();
+    if (!request) return;
+    const controller = new AbortController();
+    result.loading = true;
+    ask<T>(request, controller.signal)
+      .then(
+        (answer) => {
+          result.data = answer;
+          result.error = null;
+          if (store.error?.failure === 'gone') store.error = null;
+        },
+        (error: unknown) => {
+          if (controller.signal.aborted) return;
+          const known = error instanceof ServerError ? error : new ServerError('broken', String(error));
+          result.data = null;
+          result.error = known;
+          store.fail(known);
+        },
+      )
+      .finally(() => {
+        if (!controller.signal.aborted) result.loading = false;
+      });
+    return () => controller.abort();
+  });
+  return result;
+}
+
+export const post = (route: string, body: Record<string, unknown>, answer: Request['answer'] = 'json'): Request => ({ path: `/inspect/${route}`, body, answer });
+
+// The same question about the model as it is and as it is changed; `after` is empty while nothing is changed.
+export interface Compared<T> {
+  before: Resource<T>;
+  after: Resource<T>;
+}
+export function compared<T>(route: string, extra: () => Record<string, unknown> | null, answer: Request['answer'] = 'json'): Compared<T> {
+  const before = resource<T>(() => {
+    const more = extra();
+    return more && store.tokens ? post(route, { ...store.body, ...more }, answer) : null;
+  });
+  const after = resource<T>(() => {
+    const more = extra();
+    return more && store.tokens && store.changed ? post(route, { ...store.changedBody, ...more }, answer) : null;
+  });
+  return { before, after };
+}
+export const tensorsCompared = (route: string, extra: () => Record<string, unknown> | null): Compared<Tensors> => compared<Tensors>(route, extra, 'tensors');
