@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/real.h"
 
@@ -27,9 +28,17 @@ struct LargestError {
 struct CaseReport {
   std::string name;
   int64_t parameters = 0;
+  Tolerances tolerances = {};
+  bool values_only = false;  // neither loss nor gradients
   LargestError logits, loss, activations, gradients, adam;
-  bool passed(const Tolerances& tolerances) const;
+  bool passed() const;
 };
+
+// The folder's own name, however its path ends.
+std::string case_name(const std::filesystem::path& folder);
+
+// NaN where the shapes differ or a number is NaN, so that it never passes for small.
+double largest_difference(const std::vector<real>& got, const std::vector<real>& expected);
 
 // Errors are relative to the largest number of the tensor; of a gradient, or to a thousandth of the model's largest
 // gradient where that is greater (a key bias has a true gradient of zero).

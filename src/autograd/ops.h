@@ -8,6 +8,7 @@
 #include "autograd/run.h"
 #include "kernels/activation.h"
 #include "kernels/attention.h"
+#include "kernels/rotary.h"
 
 namespace limpid {
 
@@ -31,6 +32,10 @@ Tensor dropout_add(Run& run, const Tensor& residual, Tensor x, double rate);
 Tensor add(Run& run, const Tensor& a, const Tensor& b);
 Tensor scale(Run& run, const Tensor& x, real factor);
 Tensor multiply(Run& run, const Tensor& a, const Tensor& b);  // element by element
+Tensor clip(Run& run, const Tensor& x, real limit);           // into [-limit, limit]
+Tensor soft_cap(Run& run, const Tensor& x, real cap);         // cap·tanh(x/cap)
+// x with row i times factors[i, 0]
+Tensor scale_rows(Run& run, const Tensor& x, const Tensor& factors);
 // drop(f(x)). Overwrites x where nobody else holds it and backward can do without it.
 Tensor activation(Run& run, Tensor x, Activation f, double dropout_rate = 0);
 // drop(f(gate)·up)
@@ -38,12 +43,19 @@ Tensor gated_activation(Run& run, const Tensor& gate, const Tensor& up, Activati
 
 // ---- normalisation
 enum class NormKind { layer, rms, batch };
-// The bias may be null.
-Tensor layer_norm(Run& run, const Tensor& x, const Weight& gain, const Weight* bias, real eps);
-Tensor rms_norm(Run& run, const Tensor& x, const Weight& gain, real eps);
+// A norm's gain: a weight, or offset + weight, or ones where there is no weight.
+struct NormGain {
+  NormGain() = default;
+  NormGain(const Weight& gain, real gain_offset = 0) : weight(&gain), offset(gain_offset) {}
+  const Weight* weight = nullptr;
+  real offset = 1;
+};
+// The bias may be null. A row may be cut into equal parts, such as the heads of a query, each of which is normalised.
+Tensor layer_norm(Run& run, const Tensor& x, const NormGain& gain, const Weight* bias, real eps, int64_t parts = 1);
+Tensor rms_norm(Run& run, const Tensor& x, const NormGain& gain, real eps, int64_t parts = 1);
 // The same two with the scale (the divisor √(variance + eps), one number a row) as a value of its own, for taps.
 Tensor norm_scale(Run& run, const Tensor& x, NormKind kind, real eps);
-Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const Weight& gain,
+Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const NormGain& gain,
                     const Weight* bias);
 struct BatchStatistics {
   const Weight *mean, *variance;  // running ones, used when not training
@@ -56,12 +68,29 @@ Tensor batch_norm(Run& run, const Tensor& x, const Weight& gain, const Weight& b
 Tensor embedding(Run& run, const Weight& table, std::span<const int32_t> ids, real factor = 1);
 // x[rows]: a choice or another order of tokens
 Tensor select_rows(Run& run, const Tensor& x, std::span<const int32_t> rows);
+// y[rows[i]] += x[i], with `count` rows that begin as zero
+Tensor spread_rows(Run& run, const Tensor& x, std::span<const int32_t> rows, int64_t count);
 Tensor concatenate_rows(Run& run, std::span<const Tensor> parts);
 Tensor concatenate_columns(Run& run, std::span<const Tensor> parts);
-// Rotary positions, one a token; x is (tokens, heads·head_size)
-Tensor rotary(Run& run, const Tensor& x, std::span<const int32_t> positions, int64_t head_size, real theta);
+// Rotary positions, one a token; x is (tokens, heads·head_size). Each run of rows has its rotation.
+struct RotatedRows {
+  int64_t rows;
+  std::shared_ptr<const Rotation> rotation;
+};
+Tensor rotary(Run& run, const Tensor& x, std::span<const int32_t> positions, std::vector<RotatedRows> parts);
+// A table of biases by distance, (heads, distances), from a weight (buckets, heads): column c is row buckets[c] of it.
+Tensor bucket_bias(Run& run, const Weight& weight, std::span<const int32_t> buckets);
 // A value that no gradient flows into: numbers put in by hand.
 Tensor constant(Run& run, ConstMatrix numbers);
+
+// ---- mixtures of experts
+// Of each row of logits the experts with the largest shares of the softmax, best first; shares (rows, chosen), divided
+// by their sum where they are normalised.
+struct Routes {
+  std::vector<int32_t> experts;  // rows·chosen
+  Tensor shares;
+};
+Routes route(Run& run, const Tensor& logits, int64_t chosen, bool normalize);
 
 // ---- attention
 // Who looks at whom: sequence i of the queries at sequence i of the keys.
@@ -70,6 +99,8 @@ struct AttentionBatch {
   Sequences queries, keys;
   // Where keys and values lie instead of in k and v; all in order if the attention keeps its pairs.
   const std::vector<KeyValueCache::Entry>* cache = nullptr;
+  Tensor bias = {};  // (heads, distances), as kernels::AttentionJob has it; empty: none
+  int64_t bias_zero = 0;
 };
 // Whether someone looks at scores or patterns, so that attention takes the steps that keep them.
 bool keeps_pairs(const Run& run);

@@ -28,6 +28,10 @@ std::vector<AttentionJob> make_jobs(const AttentionBatch& batch, const Tensor& q
     AttentionJob& job = jobs[i];
     job.q = q.empty() ? ConstMatrix{nullptr, batch.queries.length(i), q_cols} : rows_of(q, batch.queries, i);
     job.z = rows_of(z, batch.queries, i);
+    if (!batch.bias.empty()) {
+      job.bias = std::as_const(batch.bias).values();
+      job.bias_zero = batch.bias_zero;
+    }
     if (batch.cache) {
       const KeyValueCache::Entry& entry = (*batch.cache)[i];
       job.k = entry.keys();
@@ -58,6 +62,30 @@ class Target {
  private:
   Tensor unused_;
   Matrix view_;
+};
+
+// The gradient of the bias, which all sequences share: each adds up its own, and these are added in their order.
+class BiasTarget {
+ public:
+  BiasTarget(Tape& tape, const AttentionBatch& batch) : batch_(batch) {
+    if (batch.bias.empty() || !batch.bias.needs_gradient()) return;
+    parts_ = Tensor(tape.arena(), batch.queries.count() * batch.bias.rows(), batch.bias.cols());
+    kernels::fill_zero(parts_.values());
+  }
+  void give_to(std::vector<AttentionGradients>& gradients) {
+    for (size_t i = 0; !parts_.empty() && i < gradients.size(); ++i)
+      gradients[i].dbias = parts_.values().rows_from(static_cast<int64_t>(i) * batch_.bias.rows(), batch_.bias.rows());
+  }
+  void add_up(Tape& tape) {
+    if (parts_.empty()) return;
+    const Matrix to = tape.target_to_add(batch_.bias);
+    for (int64_t begin = 0; begin < parts_.rows(); begin += to.rows)
+      kernels::add_scaled(parts_.values().rows_from(begin, to.rows), 1, to, true);
+  }
+
+ private:
+  const AttentionBatch& batch_;
+  Tensor parts_;
 };
 
 std::vector<AttentionGradients> make_gradients(const AttentionBatch& batch, ConstMatrix dz, Matrix dq, Matrix dk,
@@ -99,7 +127,7 @@ Tensor pair_step(
 Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch,
                       double rate) {
   const Dropout dropout = run.dropout(rate);
-  const bool records = run.records({&q, &k, &v});
+  const bool records = run.records({&q, &k, &v, &batch.bias});
   Tensor z = run.make(q.rows(), q.cols(), records);
   Tensor log_sums;
   if (records) log_sums = Tensor(run.arena(), 1, batch.shape.heads * q.rows());
@@ -110,8 +138,12 @@ Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& 
       const ConstMatrix dz = tape.reached(z);
       if (dz.rows == 0) return;
       const Target dq(tape, q), dk(tape, k), dv(tape, v);
+      auto gradients = make_gradients(batch, dz, dq.view(), dk.view(), dv.view());
+      BiasTarget dbias(tape, batch);
+      dbias.give_to(gradients);
       kernels::attention_backward(batch.shape, dropout, make_jobs(batch, q, k, v, {}), log_sums.values().data,
-                                  make_gradients(batch, dz, dq.view(), dk.view(), dv.view()));
+                                  gradients);
+      dbias.add_up(tape);
     });
   }
   return z;
@@ -132,16 +164,20 @@ Tensor attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, co
 }
 
 Tensor attention_scores(Run& run, const Tensor& q, const Tensor& k, const AttentionBatch& batch) {
-  const bool records = run.records({&q, &k});
+  const bool records = run.records({&q, &k, &batch.bias});
   Tensor scores = run.make(1, count_pairs(batch), records);
   kernels::attention_scores_forward(batch.shape, make_jobs(batch, q, k, {}, {}), scores.values().data);
   if (records) {
-    run.tape()->record([q, k, scores = scores.gradient_only(), batch](Tape& tape) {
+    run.tape()->record([q, k, scores, batch](Tape& tape) {
       const ConstMatrix dscores = tape.reached(scores);
       if (dscores.rows == 0) return;
       const Target dq(tape, q), dk(tape, k);
-      kernels::attention_scores_backward(batch.shape, make_jobs(batch, q, k, {}, {}), dscores.data,
-                                         make_gradients(batch, {}, dq.view(), dk.view(), {}));
+      auto gradients = make_gradients(batch, {}, dq.view(), dk.view(), {});
+      BiasTarget dbias(tape, batch);
+      dbias.give_to(gradients);
+      kernels::attention_scores_backward(batch.shape, make_jobs(batch, q, k, {}, {}), scores.values().data,
+                                         dscores.data, gradients);
+      dbias.add_up(tape);
     });
   }
   return scores;

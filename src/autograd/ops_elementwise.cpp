@@ -1,5 +1,8 @@
 // Operations on each number by itself.
 
+#include <algorithm>
+#include <cmath>
+
 #include "autograd/ops.h"
 #include "kernels/rows.h"
 
@@ -79,6 +82,54 @@ Tensor multiply(Run& run, const Tensor& a, const Tensor& b) {
         if (!input->needs_gradient()) continue;
         const GradientTarget into = tape.target(*input);
         multiply_into(other->values(), dy, into.view, into.accumulate);
+      }
+    });
+  }
+  return y;
+}
+
+Tensor clip(Run& run, const Tensor& x, real limit) {
+  const bool records = run.records({&x});
+  Tensor y = run.make(x.rows(), x.cols(), records);
+  for (int64_t i = 0; i < x.rows(); ++i)
+    for (int64_t j = 0; j < x.cols(); ++j) y.values()(i, j) = std::clamp(x.values()(i, j), -limit, limit);
+  if (records) {
+    run.tape()->record([x, y = y.gradient_only(), limit](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      const Matrix dx = tape.target_to_add(x);
+      for (int64_t i = 0; i < dy.rows; ++i)
+        for (int64_t j = 0; j < dy.cols; ++j)
+          if (std::abs(x.values()(i, j)) <= limit) dx(i, j) += dy(i, j);
+    });
+  }
+  return y;
+}
+
+Tensor soft_cap(Run& run, const Tensor& x, real cap) {
+  return scale(run, activation(run, scale(run, x, 1 / cap), Activation::tanh), cap);
+}
+
+Tensor scale_rows(Run& run, const Tensor& x, const Tensor& factors) {
+  check(x.rows() == factors.rows() && factors.cols() == 1, "[scale_rows] {} rows and {} factors", x.rows(),
+        factors.rows());
+  const bool records = run.records({&x, &factors});
+  Tensor y = run.make(x.rows(), x.cols(), records);
+  for (int64_t i = 0; i < x.rows(); ++i)
+    for (int64_t j = 0; j < x.cols(); ++j) y.values()(i, j) = x.values()(i, j) * factors.values()(i, 0);
+  if (records) {
+    run.tape()->record([x, factors, y = y.gradient_only()](Tape& tape) {
+      const ConstMatrix dy = tape.reached(y);
+      if (dy.rows == 0) return;
+      const Matrix dx = x.needs_gradient() ? tape.target_to_add(x) : Matrix{};
+      const Matrix dfactors = factors.needs_gradient() ? tape.target_to_add(factors) : Matrix{};
+      for (int64_t i = 0; i < dy.rows; ++i) {
+        real sum = 0;
+        for (int64_t j = 0; j < dy.cols; ++j) {
+          if (dx.data) dx(i, j) += dy(i, j) * factors.values()(i, 0);
+          sum += dy(i, j) * x.values()(i, j);
+        }
+        if (dfactors.data) dfactors(i, 0) += sum;
       }
     });
   }

@@ -24,6 +24,38 @@ void with_target(Tape& tape, const Tensor& x, Kernel kernel) {
   }
 }
 
+// The numbers of a gain; of their own where it is not just a weight.
+class GainNumbers {
+ public:
+  GainNumbers(const Arena& arena, const NormGain& gain, int64_t width) : weight_(gain.weight) {
+    if (weight_ && gain.offset == 0) return;
+    own_ = Tensor(arena, 1, width);
+    for (int64_t j = 0; j < width; ++j) own_.values()(0, j) = gain.offset + (weight_ ? weight_->numbers()[j] : 0);
+  }
+  const real* data() const { return own_.empty() ? weight_->numbers() : own_.values().data; }
+
+ private:
+  const Weight* weight_;
+  Tensor own_;
+};
+
+// Calls body(part of x, part of y, index of its first row) for each of the equal parts that rows are cut into. The parts
+// of one row stand below one another as they are, so that they are one call.
+template <class Body>
+void for_each_part(int64_t parts, ConstMatrix x, Matrix y, const Body& body) {
+  if (parts == 1) return body(x, y, 0);
+  const int64_t width = x.cols / parts;
+  if (x.rows == 1) return body(ConstMatrix(x.data, parts, width), Matrix(y.data, parts, width), 0);
+  for (int64_t i = 0; i < parts; ++i) body(x.cols_from(i * width, width), y.cols_from(i * width, width), i * x.rows);
+}
+
+// The same part of another matrix of x's shape; `part` is the part of x.
+ConstMatrix part_of(ConstMatrix other, ConstMatrix part, int64_t first) {
+  if (other.cols == part.cols) return other;
+  if (other.rows != part.rows) return {other.data, part.rows, part.cols};
+  return other.cols_from(first / std::max<int64_t>(other.rows, 1) * part.cols, part.cols);
+}
+
 real mean_of_row(const real* row, int64_t cols) {
   real sum = 0;
   for (int64_t j = 0; j < cols; ++j) sum += row[j];
@@ -36,39 +68,50 @@ real mean_for(NormKind kind, const real* row, int64_t cols) {
 
 }  // namespace
 
-Tensor layer_norm(Run& run, const Tensor& x, const Weight& gain, const Weight* bias, real eps) {
-  const bool records = run.records({&x}, {&gain, bias});
+Tensor layer_norm(Run& run, const Tensor& x, const NormGain& gain, const Weight* bias, real eps, int64_t parts) {
+  const bool records = run.records({&x}, {gain.weight, bias});
   Tensor y = run.make(x.rows(), x.cols(), records);
-  Tensor statistics(run.arena(), 2, x.rows());  // mean and scale of each row
+  Tensor statistics(run.arena(), 2, x.rows() * parts);  // mean and scale of each part of each row
+  const GainNumbers gains(run.arena(), gain, x.cols() / parts);
   real *mean = statistics.values().row(0), *scale = statistics.values().row(1);
-  kernels::layer_norm_forward(x.values(), gain.numbers(), bias ? bias->numbers() : nullptr, eps, y.values(), mean,
-                              scale);
+  for_each_part(parts, x.values(), y.values(), [&](ConstMatrix from, Matrix to, int64_t first) {
+    kernels::layer_norm_forward(from, gains.data(), bias ? bias->numbers() : nullptr, eps, to, mean + first,
+                                scale + first);
+  });
   if (records) {
-    run.tape()->record([x, y = y.gradient_only(), statistics, &gain, bias](Tape& tape) {
+    run.tape()->record([x, y = y.gradient_only(), statistics, gains, weight = gain.weight, bias, parts](Tape& tape) {
       const ConstMatrix dy = tape.reached(y);
       if (dy.rows == 0) return;
       const ConstMatrix saved = statistics.values();
       with_target(tape, x, [&](Matrix dx, bool accumulate) {
-        kernels::layer_norm_backward(x.values(), gain.numbers(), saved.row(0), saved.row(1), dy, dx, accumulate,
-                                     gradient_of(tape, &gain), gradient_of(tape, bias));
+        for_each_part(parts, x.values(), dx, [&](ConstMatrix from, Matrix to, int64_t first) {
+          kernels::layer_norm_backward(from, gains.data(), saved.row(0) + first, saved.row(1) + first,
+                                       part_of(dy, from, first), to, accumulate, gradient_of(tape, weight),
+                                       gradient_of(tape, bias));
+        });
       });
     });
   }
   return y;
 }
 
-Tensor rms_norm(Run& run, const Tensor& x, const Weight& gain, real eps) {
-  const bool records = run.records({&x}, {&gain});
+Tensor rms_norm(Run& run, const Tensor& x, const NormGain& gain, real eps, int64_t parts) {
+  const bool records = run.records({&x}, {gain.weight});
   Tensor y = run.make(x.rows(), x.cols(), records);
-  Tensor scale(run.arena(), 1, x.rows());
-  kernels::rms_norm_forward(x.values(), gain.numbers(), eps, y.values(), scale.values().data);
+  Tensor scale(run.arena(), 1, x.rows() * parts);
+  const GainNumbers gains(run.arena(), gain, x.cols() / parts);
+  for_each_part(parts, x.values(), y.values(), [&](ConstMatrix from, Matrix to, int64_t first) {
+    kernels::rms_norm_forward(from, gains.data(), eps, to, scale.values().data + first);
+  });
   if (records) {
-    run.tape()->record([x, y = y.gradient_only(), scale, &gain](Tape& tape) {
+    run.tape()->record([x, y = y.gradient_only(), scale, gains, weight = gain.weight, parts](Tape& tape) {
       const ConstMatrix dy = tape.reached(y);
       if (dy.rows == 0) return;
       with_target(tape, x, [&](Matrix dx, bool accumulate) {
-        kernels::rms_norm_backward(x.values(), gain.numbers(), scale.values().data, dy, dx, accumulate,
-                                   gradient_of(tape, &gain));
+        for_each_part(parts, x.values(), dx, [&](ConstMatrix from, Matrix to, int64_t first) {
+          kernels::rms_norm_backward(from, gains.data(), scale.values().data + first, part_of(dy, from, first), to,
+                                     accumulate, gradient_of(tape, weight));
+        });
       });
     });
   }
@@ -103,11 +146,12 @@ Tensor norm_scale(Run& run, const Tensor& x, NormKind kind, real eps) {
 }
 
 // y = gain·(x - mean)/scale + bias
-Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const Weight& gain,
+Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const NormGain& gain,
                     const Weight* bias) {
-  const bool records = run.records({&x, &scale}, {&gain, bias});
+  const bool records = run.records({&x, &scale}, {gain.weight, bias});
   Tensor y = run.make(x.rows(), x.cols(), records);
-  const real* g = gain.numbers();
+  const GainNumbers gains(run.arena(), gain, x.cols());
+  const real* g = gains.data();
   for (int64_t i = 0; i < x.rows(); ++i) {
     const real* row = x.values().row(i);
     const real mean = mean_for(kind, row, x.cols()), divisor = scale.values()(i, 0);
@@ -115,13 +159,13 @@ Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kin
       y.values()(i, j) = g[j] * (row[j] - mean) / divisor + (bias ? bias->numbers()[j] : 0);
   }
   if (records) {
-    run.tape()->record([x, scale, y = y.gradient_only(), kind, &gain, bias](Tape& tape) {
+    run.tape()->record([x, scale, y = y.gradient_only(), kind, gains, weight = gain.weight, bias](Tape& tape) {
       const ConstMatrix dy = tape.reached(y);
       if (dy.rows == 0) return;
-      real *dgain = gradient_of(tape, &gain), *dbias = gradient_of(tape, bias);
+      real *dgain = gradient_of(tape, weight), *dbias = gradient_of(tape, bias);
       const Matrix dx = x.needs_gradient() ? tape.target_to_add(x) : Matrix{};
       const Matrix dscale = scale.needs_gradient() ? tape.target_to_add(scale) : Matrix{};
-      const real* weights = gain.numbers();
+      const real* weights = gains.data();
       for (int64_t i = 0; i < dy.rows; ++i) {
         const real* row = x.values().row(i);
         const real mean = mean_for(kind, row, dy.cols), divisor = scale.values()(i, 0);

@@ -1,7 +1,6 @@
 // Operations that move whole rows or columns.
 
 #include "autograd/ops.h"
-#include "kernels/rotary.h"
 #include "kernels/rows.h"
 #include "tensor/quantize.h"
 
@@ -61,6 +60,24 @@ Tensor select_rows(Run& run, const Tensor& x, std::span<const int32_t> rows) {
   return y;
 }
 
+Tensor spread_rows(Run& run, const Tensor& x, std::span<const int32_t> rows, int64_t count) {
+  check_ids("spread_rows", rows, count);
+  const bool records = run.records({&x});
+  Tensor y = run.make(count, x.cols(), records);
+  kernels::fill_zero(y.values());
+  kernels::scatter_add_rows(x.values(), rows.data(), 1, y.values());
+  if (records) {
+    run.tape()->record(
+        [x = x.gradient_only(), rows = Ids(rows.begin(), rows.end()), y = y.gradient_only()](Tape& tape) {
+          const ConstMatrix dy = tape.reached(y);
+          if (dy.rows == 0) return;
+          const GradientTarget dx = tape.target(x);
+          kernels::gather_rows(dy, rows.data(), static_cast<int64_t>(rows.size()), 1, dx.view, dx.accumulate);
+        });
+  }
+  return y;
+}
+
 namespace {
 
 // Writes the parts into their places of one value and, going back, reads their gradients from there.
@@ -105,20 +122,56 @@ Tensor concatenate_columns(Run& run, std::span<const Tensor> parts) {
       [](const Tensor& whole, int64_t begin, const Tensor& part) { return whole.columns(begin, part.cols()); }, false);
 }
 
-Tensor rotary(Run& run, const Tensor& x, std::span<const int32_t> positions, int64_t head_size, real theta) {
+namespace {
+
+void rotate(ConstMatrix x, const Ids& positions, const std::vector<RotatedRows>& parts, bool inverse, Matrix y,
+            bool accumulate) {
+  int64_t begin = 0;
+  for (const RotatedRows& part : parts) {
+    kernels::rotary(x.rows_from(begin, part.rows), positions.data() + begin, *part.rotation, inverse,
+                    y.rows_from(begin, part.rows), accumulate);
+    begin += part.rows;
+  }
+}
+
+}  // namespace
+
+Tensor rotary(Run& run, const Tensor& x, std::span<const int32_t> positions, std::vector<RotatedRows> parts) {
   const bool records = run.records({&x});
   Tensor y = run.make(x.rows(), x.cols(), records);
-  kernels::rotary(x.values(), positions.data(), head_size, theta, false, y.values(), false);
+  Ids places(positions.begin(), positions.end());
+  rotate(x.values(), places, parts, false, y.values(), false);
   if (records) {
-    run.tape()->record([x = x.gradient_only(), y = y.gradient_only(),
-                        positions = Ids(positions.begin(), positions.end()), head_size, theta](Tape& tape) {
+    run.tape()->record([x = x.gradient_only(), y = y.gradient_only(), places = std::move(places),
+                        parts = std::move(parts)](Tape& tape) {
       const ConstMatrix dy = tape.reached(y);
       if (dy.rows == 0) return;
       const GradientTarget dx = tape.target(x);
-      kernels::rotary(dy, positions.data(), head_size, theta, true, dx.view, dx.accumulate);
+      rotate(dy, places, parts, true, dx.view, dx.accumulate);
     });
   }
   return y;
+}
+
+Tensor bucket_bias(Run& run, const Weight& weight, std::span<const int32_t> buckets) {
+  check_ids(weight.name.c_str(), buckets, weight.shape[0]);
+  const int64_t heads = weight.shape[1], columns = static_cast<int64_t>(buckets.size());
+  const bool records = run.records({}, {&weight});
+  Tensor table = run.make(heads, columns, records);
+  std::vector<real> numbers(weight.size());
+  read_numbers(weight, numbers.data());
+  for (int64_t h = 0; h < heads; ++h)
+    for (int64_t c = 0; c < columns; ++c) table.values()(h, c) = numbers[buckets[c] * heads + h];
+  if (records) {
+    run.tape()->record([&weight, ids = Ids(buckets.begin(), buckets.end()), table = table.gradient_only()](Tape& tape) {
+      const ConstMatrix dtable = tape.reached(table);
+      if (dtable.rows == 0) return;
+      real* const to = tape.gradients().open_to_add(weight);
+      for (int64_t h = 0; h < dtable.rows; ++h)
+        for (int64_t c = 0; c < dtable.cols; ++c) to[ids[c] * dtable.rows + h] += dtable(h, c);
+    });
+  }
+  return table;
 }
 
 Tensor constant(Run& run, ConstMatrix numbers) {

@@ -37,7 +37,7 @@ void add_sizes(GgufWriter& writer, const Config& config) {
   size("attention.value_length", config.head_size);
   size("rope.dimension_count", config.head_size);
   writer.decimal("llama.attention.layer_norm_rms_epsilon", eps);
-  writer.decimal("llama.rope.freq_base", static_cast<float>(config.rope_theta));
+  writer.decimal("llama.rope.freq_base", static_cast<float>(config.rope.theta));
 }
 
 // What llama.cpp calls the file as a whole: by the type that most numbers have.

@@ -3,22 +3,43 @@
 #include <fmt/ranges.h>
 
 #include <cstring>
+#include <deque>
 
 #include "base/file.h"
 #include "formats/safetensors_writer.h"
+#include "models/names.h"
 
 namespace limpid {
 namespace {
 
-// Files in the wild carry a prefix or an old name for some weights.
-const SafetensorsEntry* find_entry(const SafetensorsFolder& files, const std::string& name) {
-  std::string old_name = name;
+// The names that files in the wild have for a weight: its own; without the prefix that classes with a head put before the
+// base's, or with one; old names of BERT's norms; and of an embedding that several parts share the name of any of them.
+std::vector<std::string> file_names(const std::string& name) {
+  std::vector<std::string> names = {name, "transformer." + name};
+  for (const std::string_view prefix :
+       {"bert.", "roberta.", "distilbert.", "mpnet.", "model.", "transformer.", "gpt_neox."})
+    if (name.starts_with(prefix)) names.push_back(name.substr(prefix.size()));
   for (const auto& [now, before] :
        {std::pair{"LayerNorm.weight", "LayerNorm.gamma"}, std::pair{"LayerNorm.bias", "LayerNorm.beta"}})
-    if (name.ends_with(now)) old_name = name.substr(0, name.size() - std::string_view(now).size()) + before;
-  for (const std::string& candidate : {name, "transformer." + name, old_name})
+    for (size_t i = 0, count = names.size(); i < count; ++i)
+      if (names[i].ends_with(now))
+        names.push_back(names[i].substr(0, names[i].size() - std::string_view(now).size()) + before);
+  constexpr std::string_view kShared = "shared.weight";
+  if (name.ends_with(kShared))
+    for (const char* other : {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"})
+      names.push_back(name.substr(0, name.size() - kShared.size()) + other);
+  if (name.ends_with(kShared)) names.emplace_back("lm_head.weight");
+  return names;
+}
+
+const SafetensorsEntry* find_entry(const SafetensorsFolder& files, const std::string& name) {
+  for (const std::string& candidate : file_names(name))
     if (const SafetensorsEntry* entry = files.find(candidate)) return entry;
   return nullptr;
+}
+
+int64_t row_bytes(const Weight& weight) {  // as reals
+  return weight.size() / weight.shape[0] * static_cast<int64_t>(sizeof(real));
 }
 
 bool is_bytes(const SafetensorsEntry& entry) { return entry.type_name == "I8" || entry.type_name == "U8"; }
@@ -41,8 +62,11 @@ void attach_quantized(const SafetensorsFolder& files, const SafetensorsEntry& en
   const int64_t rows = weight.shape[0], cols = weight.shape[1];
   if (entry.type_name == "U8") {
     for (const NumberType type : {NumberType::q4_0, NumberType::q8_0})
-      if (cols % kBlockNumbers == 0 && entry.shape == std::vector{rows, bytes_of(type, cols)})
-        return weight.point_to(type, entry.bytes.data());
+      if (cols % kBlockNumbers == 0 && entry.shape == std::vector{rows, bytes_of(type, cols)}) {
+        if (!weight.file_rows) return weight.point_to(type, entry.bytes.data());
+        return copy_from_file_order(*weight.file_rows, entry.bytes.data(), bytes_of(type, cols),
+                                    holder.make(weight, type));
+      }
   }
   check(entry.type_name == "I8" && entry.shape == weight.shape,
         "{}: {} has {} of shape [{}], the config asks for [{}]: do config and weights belong together?", where,
@@ -51,6 +75,11 @@ void attach_quantized(const SafetensorsFolder& files, const SafetensorsEntry& en
   check(factors.type == NumberType::f32 && factors.shape == std::vector{rows},
         "{}: {} has {} of shape [{}] instead of one F32 a row: quantise the model again", where, factors.name,
         factors.type_name, fmt::join(factors.shape, ", "));
+  if (weight.file_rows) {
+    copy_from_file_order(*weight.file_rows, entry.bytes.data(), cols, holder.make(weight, NumberType::q8));
+    return copy_from_file_order(*weight.file_rows, factors.bytes.data(), sizeof(float),
+                                reinterpret_cast<std::byte*>(holder.make_factors(weight)));
+  }
   weight.point_to(NumberType::q8, entry.bytes.data());
   std::memcpy(holder.make_factors(weight), factors.bytes.data(), factors.bytes.size());
 }
@@ -65,8 +94,42 @@ void read_weights(const SafetensorsFolder& files, Parameters& parameters,
     check(!found || !is_bytes(*found),
           "[model] {}: {} is quantised and cannot be trained: name the model that it was made from",
           files.path().string(), weight.name);
-    read_reals(entry_of(files, weight), parameters.data(weight));
+    real* const ours = parameters.data(weight);
+    read_reals(entry_of(files, weight), ours);
+    if (!weight.file_rows) continue;
+    const std::vector<real> theirs(ours, ours + weight.size());
+    copy_from_file_order(*weight.file_rows, reinterpret_cast<const std::byte*>(theirs.data()), row_bytes(weight),
+                         reinterpret_cast<std::byte*>(ours));
   }
+}
+
+Config read_model_config(const std::filesystem::path& folder) {
+  Config config = load_config(folder.string());
+  std::error_code none;
+  const bool has_weights = std::filesystem::exists(folder / "model.safetensors", none) ||
+                           std::filesystem::exists(folder / "model.safetensors.index.json", none);
+  if (has_weights && !config.recurrent()) fit_config(config, SafetensorsFolder(folder));
+  return config;
+}
+
+void fit_config(Config& config, const SafetensorsFolder& files) {
+  const ModelNames& names = names_of(config);
+  const auto has = [&](const std::string& name) { return !name.empty() && find_entry(files, name + ".weight"); };
+  const bool no_words = config.guesses_words() && !has(names.head.dense);
+  if (no_words) {
+    config.head = HeadKind::pooler;
+    config.head_activation = Activation::tanh;
+    config.notes.emplace_back("the file has no head that guesses words: the model gives vectors");
+  }
+  if (config.family == Family::encoder && config.head == HeadKind::pooler && !has(names.head.pooler))
+    config.head = HeadKind::none;
+  if (config.continues_text() && !config.tie_output && !find_entry(files, names.output)) {
+    config.tie_output = true;
+    config.output_bias = false;
+    config.notes.emplace_back("the file has no output layer: its embedding serves as one");
+  }
+  if (config.family == Family::seq2seq && config.output_bias && !files.find(names.output_bias))
+    config.output_bias = false;
 }
 
 MappedWeights::MappedWeights(const std::filesystem::path& folder, Model& model) : files_(folder) {
@@ -74,7 +137,14 @@ MappedWeights::MappedWeights(const std::filesystem::path& folder, Model& model) 
     const SafetensorsEntry* found = find_entry(files_, weight.name);
     if (found && is_bytes(*found)) return attach_quantized(files_, *found, weight, holder_);
     const SafetensorsEntry& entry = entry_of(files_, weight);
-    holder_.point(weight, *entry.type, entry.bytes.data());
+    if (!weight.file_rows) return holder_.point(weight, *entry.type, entry.bytes.data());
+    if (weight.is_matrix())
+      return copy_from_file_order(*weight.file_rows, entry.bytes.data(), bytes_of(*entry.type, weight.shape[1]),
+                                  holder_.make(weight, *entry.type));
+    std::vector<real> theirs(weight.size());
+    read_reals(entry, theirs.data());
+    copy_from_file_order(*weight.file_rows, reinterpret_cast<const std::byte*>(theirs.data()), sizeof(real),
+                         reinterpret_cast<std::byte*>(holder_.make_reals(weight)));
   });
 }
 
@@ -88,9 +158,16 @@ void write_model(const std::filesystem::path& folder, const Config& config, cons
                  NumberType type) {
   make_folder(folder);
   std::vector<TensorToWrite> tensors;
-  for (const Weight& weight : parameters.weights())
-    tensors.push_back(
-        {.name = weight.name, .type = type, .shape = weight.shape, .reals = parameters.data() + weight.offset});
+  std::deque<std::vector<real>> reordered;
+  for (const Weight& weight : parameters.weights()) {
+    const real* numbers = parameters.data() + weight.offset;
+    if (weight.file_rows) {
+      copy_to_file_order(*weight.file_rows, reinterpret_cast<const std::byte*>(numbers), row_bytes(weight),
+                         reinterpret_cast<std::byte*>(reordered.emplace_back(weight.size()).data()));
+      numbers = reordered.back().data();
+    }
+    tensors.push_back({.name = weight.name, .type = type, .shape = weight.shape, .reals = numbers});
+  }
   write_safetensors(folder / "model.safetensors", tensors);
   write_text(folder / "config.json", config.json.dump(2) + "\n");
 }

@@ -10,6 +10,11 @@
 
 namespace limpid {
 
+// The config of a folder, and what its weights say besides: which head an encoder has, whether a language model has an
+// output layer of its own. Classes without a head leave out what those with one have.
+Config read_model_config(const std::filesystem::path& folder);
+void fit_config(Config& config, const SafetensorsFolder& files);
+
 // Copies every weight's numbers from the files, in whatever precision they are stored. A weight that is missing or has
 // another shape is an Error that names it. Weights that `skip` is true of keep the numbers they have.
 void read_weights(const SafetensorsFolder& files, Parameters& parameters,

@@ -1,5 +1,7 @@
 #include "formats/quantized_folder.h"
 
+#include <deque>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "formats/model_folder.h"
@@ -22,12 +24,24 @@ bool is_companion(const std::string& name) {
 void write_quantized_folder(const fs::path& folder, Model& model, int bits) {
   make_folder(folder);
   std::vector<TensorToWrite> tensors;
+  std::deque<std::vector<std::byte>> reordered;
   model.visit_parameters([&](Weight& weight) {
     std::vector<int64_t> shape = weight.shape;
     if (is_blocked(weight.type)) shape[1] = bytes_of(weight.type, shape[1]);
-    tensors.push_back({.name = weight.name, .type = weight.type, .shape = shape, .bytes = weight.data});
+    // As files of the family have them.
+    const auto in_order = [&](const void* numbers, int64_t row_bytes) {
+      if (!weight.file_rows) return numbers;
+      std::vector<std::byte>& rows = reordered.emplace_back(weight.shape[0] * row_bytes);
+      copy_to_file_order(*weight.file_rows, static_cast<const std::byte*>(numbers), row_bytes, rows.data());
+      return static_cast<const void*>(rows.data());
+    };
+    const int64_t row_bytes = bytes_of(weight.type, weight.size() / weight.shape[0]);
+    tensors.push_back(
+        {.name = weight.name, .type = weight.type, .shape = shape, .bytes = in_order(weight.data, row_bytes)});
     if (weight.type == NumberType::q8)
-      tensors.push_back({.name = weight.name + "_scale", .shape = {weight.shape[0]}, .bytes = weight.factors});
+      tensors.push_back({.name = weight.name + "_scale",
+                         .shape = {weight.shape[0]},
+                         .bytes = in_order(weight.factors, sizeof(float))});
   });
   write_safetensors(folder / "model.safetensors", tensors);
   nlohmann::ordered_json json = model.config().json;

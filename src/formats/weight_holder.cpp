@@ -27,6 +27,20 @@ float* WeightHolder::make_factors(Weight& weight) {
   return factors;
 }
 
+void copy_from_file_order(const std::vector<int32_t>& file_rows, const std::byte* file, int64_t row_bytes,
+                          std::byte* ours) {
+  for (size_t i = 0; i < file_rows.size(); ++i)
+    std::memcpy(ours + static_cast<int64_t>(i) * row_bytes, file + file_rows[i] * row_bytes,
+                static_cast<size_t>(row_bytes));
+}
+
+void copy_to_file_order(const std::vector<int32_t>& file_rows, const std::byte* ours, int64_t row_bytes,
+                        std::byte* file) {
+  for (size_t i = 0; i < file_rows.size(); ++i)
+    std::memcpy(file + file_rows[i] * row_bytes, ours + static_cast<int64_t>(i) * row_bytes,
+                static_cast<size_t>(row_bytes));
+}
+
 void copy_adjacent_pairs(const std::byte* theirs, int64_t rows, int64_t row_bytes, int64_t head_size, std::byte* ours) {
   for (int64_t row = 0; row < rows; ++row)
     std::memcpy(ours + row * row_bytes, theirs + adjacent_pair_row(row, head_size) * row_bytes,

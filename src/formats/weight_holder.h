@@ -36,6 +36,12 @@ inline int64_t adjacent_pair_row(int64_t row, int64_t head_size) {
   return row - in_head + (in_head < half ? 2 * in_head : 2 * (in_head - half) + 1);
 }
 
+// Rows of so many bytes between the order of a file and ours (Weight::file_rows).
+void copy_from_file_order(const std::vector<int32_t>& file_rows, const std::byte* file, int64_t row_bytes,
+                          std::byte* ours);
+void copy_to_file_order(const std::vector<int32_t>& file_rows, const std::byte* ours, int64_t row_bytes,
+                        std::byte* file);
+
 // Copies rows of so many bytes from their order to ours.
 void copy_adjacent_pairs(const std::byte* theirs, int64_t rows, int64_t row_bytes, int64_t head_size, std::byte* ours);
 

@@ -41,7 +41,7 @@ void check_tokenizer(const Tokenizer& tokenizer, const Config& config, const cha
 LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
   check_folder(folder);
   LoadedModel loaded;
-  loaded.model = make_model(load_config(folder.string()));
+  loaded.model = make_model(read_model_config(folder));
   loaded.weights = std::make_shared<MappedWeights>(folder, *loaded.model);
   loaded.generation = read_generation_config(folder, loaded.config().vocab);
   if (options.need_tokenizers || has_tokenizers(folder)) loaded.tokenizers = load_tokenizers(folder);

@@ -105,7 +105,7 @@ class StackWalk {
   }
 
   void embedding(Direction w, const std::string& side) {
-    if (config_.embedding_norm) w = through_norm(w, names_of(config_.model_type).embedding_norm, "embed_norm", -1);
+    if (config_.embedding_norm) w = through_norm(w, names_of(config_).embedding_norm, "embed_norm", -1);
     if (record_.has("segment_embed")) add("segment_embed", PartKind::segment, -1, -1, dot(w, row("segment_embed")));
     if (record_.has(side + "pos_embed"))
       add(side + "pos_embed", PartKind::position, -1, -1, dot(w, row(side + "pos_embed")));

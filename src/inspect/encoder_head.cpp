@@ -10,9 +10,9 @@ EncoderHead::EncoderHead(const Config& config, const WeightTable& weights)
     : config_(config),
       weights_(weights),
       classifies_(!config.labels.empty()),
-      dense_(classifies_ ? "bert.pooler.dense" : "cls.predictions.transform.dense"),
-      norm_("cls.predictions.transform.LayerNorm"),
-      activation_(classifies_ ? Activation::tanh : config.activation) {}
+      dense_(classifies_ ? names_of(config).head.label_dense : names_of(config).head.dense),
+      norm_(names_of(config).head.norm),
+      activation_(config.head_activation) {}
 
 Tensor EncoderHead::apply(Run& run, const Tensor& x) const {
   const Weight* weight[] = {&weights_.weight(dense_ + ".weight")};

@@ -108,6 +108,7 @@ Example example_of(const Config& config, const std::vector<int32_t>& source, con
 
 Tensor forward_logits(const Model& model, const Example& example, Probe* probe) {
   Run run({.probe = probe});
+  if (!model.config().has_output()) return model.forward(run, example.batch);  // the last there is
   return model.logits(run, example.batch);
 }
 

@@ -117,7 +117,7 @@ NormWeights WeightTable::norm(const std::string& name, NormKind kind, double eps
 }
 
 const StackNames& stack_names(const Config& config, const std::string& side) {
-  const ModelNames& names = names_of(config.model_type);
+  const ModelNames& names = names_of(config);
   const bool encoder = config.family == Family::encoder || (config.family == Family::seq2seq && side == "encoder");
   return encoder ? names.encoder : names.decoder;
 }
@@ -126,7 +126,7 @@ const Weight& embedding_table(const WeightTable& weights, const Config& config, 
   const bool encoder = side == "encoder";
   if (config.family == Family::rnn_seq2seq)
     return weights.weight(encoder ? "encoder.embed.weight" : "decoder.embed.weight");
-  const ModelNames& names = names_of(config.model_type);
+  const ModelNames& names = names_of(config);
   if (config.family == Family::seq2seq && !config.share_source_embedding)
     return weights.weight((encoder ? names.source_embedding : names.target_embedding) + ".weight");
   return weights.weight(names.embedding + ".weight");

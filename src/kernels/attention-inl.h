@@ -10,6 +10,8 @@
 #define LIMPID_KERNELS_ATTENTION_INL_H_
 #endif
 
+#include <hwy/contrib/math/math-inl.h>
+
 #include "kernels/attention_work.h"
 #include "kernels/small_gemm-inl.h"
 
@@ -24,22 +26,42 @@ using kernels::head_of;
 using kernels::keys_seen;
 using kernels::Scratch;
 
-// Query begin + i (i < count) sees the keys j ≤ begin + i + offset.
+// A block of queries and the keys that any of them sees, counted from the first of these: query begin + i (i < count)
+// sees the keys from unseen(i) to before seen(i).
 struct QueryBlock {
   int64_t begin, count;
-  int64_t offset;
-  int64_t keys;    // that the last query sees
+  int64_t low;     // the first key of the block among those of the sequence
+  int64_t keys;    // of the block
+  int64_t offset;  // query begin + i sees no key behind begin + i + offset
+  int64_t window;  // and so many keys at most; 0: all
+  int64_t place;   // of query begin + i among the keys: begin + i + place
   int64_t stride;  // numbers from one key's row of pairs to the next: count in whole vectors
 
   QueryBlock(const AttentionShape& shape, int64_t n, int64_t m, int64_t begin_, int64_t count_)
       : begin(begin_),
         count(count_),
-        offset(shape.causal ? m - n : m),
-        keys(std::clamp<int64_t>(begin + count + offset, 0, m)),
+        low(keys_seen(shape, n, m, begin).begin),
+        keys(keys_seen(shape, n, m, begin + count - 1).end - low),
+        offset((shape.causal       ? m - n
+                : shape.window > 0 ? m - n + shape.window - 1
+                                   : m) -
+               low),
+        window(shape.window == 0 ? 0
+               : shape.causal    ? shape.window
+                                 : 2 * shape.window - 1),
+        place(m - n - low),
         stride(whole_vectors(count)) {}
 
-  int64_t seen(int64_t i) const { return std::clamp<int64_t>(begin + i + offset + 1, 0, keys); }  // number of keys
+  int64_t seen(int64_t i) const { return std::clamp<int64_t>(begin + i + offset + 1, 0, keys); }  // keys up to the last
+  int64_t unseen(int64_t i) const {  // keys before the first
+    return window == 0 ? 0 : std::clamp<int64_t>(begin + i + offset + 1 - window, 0, keys);
+  }
   int64_t first(int64_t key) const { return std::max<int64_t>(0, key - offset - begin); }  // query that sees the key
+  int64_t last(int64_t key) const {  // query that sees it
+    return window == 0 ? stride - 1 : std::min(stride - 1, key - offset - begin + window - 1);
+  }
+  ConstMatrix of(ConstMatrix keys_of_all) const { return keys_of_all.rows_from(low, keys); }
+  Matrix of(Matrix keys_of_all) const { return keys_of_all.rows_from(low, keys); }
 };
 
 // So many queries that their pairs with m keys stay in the second-level cache.
@@ -112,7 +134,7 @@ HWY_INLINE void drop_along(const DropoutMask& mask, uint64_t index, const real* 
   });
 }
 
-// Which lanes of a vector of queries see a key: all, or those from `begin` on.
+// Which lanes of a vector of queries see a key: all, those from `begin` on, or those of a range.
 struct AllSee {
   HWY_INLINE RealVec else_zero(RealVec x) const { return x; }
   HWY_INLINE RealVec else_lowest(RealVec x) const { return x; }
@@ -125,19 +147,72 @@ struct LaterSee {
   }
 };
 
-// Calls body(j, see) for each key j that queries i … i + kLanes - 1 of the block see.
+struct RangeSees {
+  size_t begin, end;
+  HWY_INLINE hn::Mask<Reals> mask() const {
+    return hn::AndNot(hn::FirstN(Reals(), begin), hn::FirstN(Reals(), end));
+  }
+  HWY_INLINE RealVec else_zero(RealVec x) const { return hn::IfThenElseZero(mask(), x); }
+  HWY_INLINE RealVec else_lowest(RealVec x) const {
+    return hn::IfThenElse(mask(), x, hn::Set(Reals(), hwy::LowestValue<real>()));
+  }
+};
+
+// Calls body(j, see) for each key j that one of the queries i … i + kLanes - 1 of the block sees.
 template <class Body>
 HWY_INLINE void for_each_key(const QueryBlock& block, int64_t i, const Body& body) {
   const int64_t all = block.seen(i), any = block.seen(i + kLanes - 1);
-  for (int64_t j = 0; j < all; ++j) body(j, AllSee());
-  for (int64_t j = all; j < any; ++j) body(j, LaterSee{static_cast<size_t>(block.first(j) - i)});
+  if (block.window == 0) {
+    for (int64_t j = 0; j < all; ++j) body(j, AllSee());
+    for (int64_t j = all; j < any; ++j) body(j, LaterSee{static_cast<size_t>(block.first(j) - i)});
+    return;
+  }
+  const auto range = [&](int64_t begin, int64_t end) HWY_ATTR {
+    for (int64_t j = begin; j < end; ++j)
+      body(j, RangeSees{static_cast<size_t>(std::max<int64_t>(0, block.first(j) - i)),
+                        static_cast<size_t>(std::min(kLanes, block.last(j) - i + 1))});
+  };
+  const int64_t from = block.unseen(i + kLanes - 1);  // the first key that all may see
+  range(block.unseen(i), std::min(from, any));
+  for (int64_t j = from; j < all; ++j) body(j, AllSee());
+  range(std::max(from, all), any);
 }
 
-// Zero for the keys of the block that queries i … i + kLanes - 1 do not see.
+// Zero for the keys of the block that none of the queries i … i + kLanes - 1 sees.
 HWY_INLINE void zero_unseen(const QueryBlock& block, int64_t i, Matrix pairs) {
-  for (int64_t j = block.seen(i + kLanes - 1); j < block.keys; ++j)
-    hn::StoreU(hn::Zero(Reals()), Reals(), pairs.row(j) + i);
+  const auto zero = [&](int64_t begin, int64_t end) HWY_ATTR {
+    for (int64_t j = begin; j < end; ++j) hn::StoreU(hn::Zero(Reals()), Reals(), pairs.row(j) + i);
+  };
+  zero(0, block.unseen(i));
+  zero(block.seen(i + kLanes - 1), block.keys);
 }
+
+// What comes between products and the soft-max: cap(x) + bias, a lane for each query i, i + 1, … of the block and key j.
+// The cap's own derivative, 1 - tanh², goes to `slope`, where that is wanted.
+class ScoreRule {
+ public:
+  ScoreRule(const AttentionShape& shape, const AttentionJob& head, const QueryBlock& block)
+      : cap_(shape.softcap), bias_(head.bias.data), zero_(head.bias_zero + block.begin + block.place) {}
+
+  bool none() const { return cap_ == 0 && !bias_; }
+
+  HWY_INLINE RealVec operator()(RealVec x, int64_t i, int64_t lanes, int64_t j, real* slope = nullptr) const {
+    const Reals d;
+    if (cap_ > 0) {
+      const RealVec t = hn::Tanh(d, hn::Mul(x, hn::Set(d, 1 / cap_)));
+      x = hn::Mul(t, hn::Set(d, cap_));
+      if (slope) hn::StoreU(hn::NegMulAdd(t, t, hn::Set(d, real(1))), d, slope);
+    }
+    if (bias_) x = hn::Add(x, load_partial(d, bias_ + zero_ + i - j, static_cast<size_t>(lanes)));
+    return x;
+  }
+  int64_t column(int64_t i, int64_t j) const { return zero_ + i - j; }
+
+ private:
+  real cap_;
+  const real* bias_;
+  int64_t zero_;  // column of the block's first query with its first key
+};
 
 // Dropout of the pairs of one head, a query in each lane. Index of (query i, key j): start + i·m + j.
 class PairDropout {

@@ -20,6 +20,18 @@ namespace {
 
 // ---- blocks of queries ----
 
+// pairs = cap(pairs) + bias
+void apply_rule(const QueryBlock& block, const ScoreRule& rule, Matrix pairs) {
+  if (rule.none()) return;
+  for (int64_t i = 0; i < block.count; i += kLanes) {
+    const int64_t lanes = std::min(kLanes, block.count - i);
+    for (int64_t j = block.unseen(i); j < block.seen(i + kLanes - 1); ++j) {
+      real* const pair = pairs.row(j) + i;
+      hn::StoreU(rule(hn::LoadU(Reals(), pair), i, lanes, j), Reals(), pair);
+    }
+  }
+}
+
 // Of queries i … i + kLanes - 1: pairs = drop(exp(scores - max)), unscaled; scales = keep_scale/Σ exp; returns
 // max + log Σ exp.
 template <class Drop>
@@ -35,7 +47,7 @@ RealVec softmax_down(const QueryBlock& block, int64_t i, const Drop& drop, real 
     real* pair = pairs.row(j) + i;
     RealVec e = see.else_zero(exp(d, hn::Sub(hn::LoadU(d, pair), max)));
     sum = hn::Add(sum, e);
-    if constexpr (Drop::kDrops) e = hn::IfThenElseZero(drop.keep(d, block.begin + i, j), e);
+    if constexpr (Drop::kDrops) e = hn::IfThenElseZero(drop.keep(d, block.begin + i, block.low + j), e);
     hn::StoreU(e, d, pair);
   });
   zero_unseen(block, i, pairs);
@@ -50,13 +62,14 @@ void forward_block(const AttentionShape& shape, const QueryBlock& block, const A
   const ConstMatrix q_t = pack_transposed(q, scratch.take(shape.head_size * block.stride));
   const Matrix pairs(scratch.take(block.keys * block.stride), block.keys, block.stride);
   real* scales = scratch.take(block.stride);
-  pair_products(block, head.k, q_t, shape.scale, pairs);
+  pair_products(block, block.of(head.k), q_t, shape.scale, pairs);
+  apply_rule(block, ScoreRule(shape, head, block), pairs);
   for (int64_t i = 0; i < block.count; i += kLanes) {
     const RealVec log_sum = softmax_down(block, i, drop, keep_scale, pairs, scales);
     const int64_t lanes = std::min(kLanes, block.count - i);
     if (log_sums) store_partial(log_sum, Reals(), log_sums + block.begin + i, static_cast<size_t>(lanes));
   }
-  gather_keys(block, pairs, head.v, scales, 1, head.z.rows_from(block.begin, block.count), false);
+  gather_keys(block, pairs, block.of(head.v), scales, 1, head.z.rows_from(block.begin, block.count), false);
 }
 
 void forward_blocks(const AttentionShape& shape, const Dropout& dropout, const AttentionJob& job,
@@ -131,6 +144,21 @@ real softmax_along(real* scores, int64_t n, real* sum) {
   });
   *sum = sum_lanes(d, sums);
   return max;
+}
+
+// scores = cap(scores) + bias of one query at this place among the keys, of which the first has number `begin`.
+void apply_rule_along(const AttentionShape& shape, const AttentionJob& head, int64_t place, int64_t begin, int64_t n,
+                      real* scores) {
+  if (shape.softcap > 0) {
+    const Reals d;
+    const RealVec cap = hn::Set(d, shape.softcap), share = hn::Set(d, 1 / shape.softcap);
+    for_each_vector(n, [&](int64_t j, auto part) HWY_ATTR {
+      part.store(hn::Mul(cap, hn::Tanh(d, hn::Mul(part.load(scores + j), share))), scores + j);
+    });
+  }
+  if (!head.bias.data) return;
+  const real* const bias = head.bias.data + head.bias_zero + place - begin;
+  for (int64_t j = 0; j < n; ++j) scores[j] += bias[-j];
 }
 
 // Some heads of a job of few queries; pairs and scales are (heads, N).
@@ -224,23 +252,35 @@ void gather_values(const FewQueries& few, int64_t query) {
 
 void forward_few(const AttentionShape& shape, const Dropout& dropout, const AttentionJob& job,
                  const AttentionPiece& piece, real* log_sums) {
-  const int64_t n = job.q.rows, m = job.k.rows, stride = whole_vectors(m);
-  const int64_t rows = (piece.head_end - piece.head_begin) * n;
+  const int64_t n = job.q.rows, m = job.k.rows, low = keys_seen(shape, n, m, 0).begin, keys = m - low;
+  const int64_t rows = (piece.head_end - piece.head_begin) * n, stride = whole_vectors(keys);
   Scratch scratch(Scratch::aligned(rows * stride) + Scratch::aligned(rows));
-  const Matrix pairs(scratch.take(rows * stride), rows, m, stride);
-  const FewQueries few{shape, job, piece.head_begin, piece.head_end, pairs, scratch.take(rows)};
+  const Matrix pairs(scratch.take(rows * stride), rows, keys, stride);
+  AttentionJob near = job;  // without the keys that no query sees
+  if (job.rows) {
+    near.rows += low;
+    near.k.rows = near.v.rows = keys;
+  } else {
+    near.k = job.k.rows_from(low, keys);
+    near.v = job.v.rows_from(low, keys);
+  }
+  const FewQueries few{shape, near, piece.head_begin, piece.head_end, pairs, scratch.take(rows)};
 
   score_keys(few);
   const DropoutMask mask(dropout);
   for (int64_t row = 0; row < rows; ++row) {
     real* const of_row = pairs.row(row);
-    const int64_t seen = keys_seen(shape, n, m, row % n);
+    const kernels::SeenKeys seen = keys_seen(shape, n, m, row % n);
+    const int64_t begin = seen.begin - low, count = seen.end - seen.begin;
+    apply_rule_along(shape, head_of(shape, job, piece.head_begin + row / n), row % n + m - n, seen.begin, count,
+                     of_row + begin);
     real sum;
-    const real max = softmax_along(of_row, seen, &sum);
-    std::fill(of_row + seen, of_row + m, real(0));
+    const real max = softmax_along(of_row + begin, count, &sum);
+    std::fill(of_row, of_row + begin, real(0));
+    std::fill(of_row + begin + count, of_row + keys, real(0));
     if (log_sums) log_sums[piece.row_start + piece.head_begin * n + row] = max + std::log(sum);
-    const uint64_t index = static_cast<uint64_t>(piece.pair_start + (piece.head_begin * n + row) * m);
-    if (dropout.rate > 0) drop_along(mask, index, of_row, seen, of_row);
+    const uint64_t index = static_cast<uint64_t>(piece.pair_start + (piece.head_begin * n + row) * m + seen.begin);
+    if (dropout.rate > 0) drop_along(mask, index, of_row + begin, count, of_row + begin);
     few.scales[row] = 1 / sum;
   }
   for (int64_t i = 0; i < n; ++i) gather_values(few, i);

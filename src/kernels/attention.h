@@ -1,10 +1,13 @@
 #pragma once
 // Scaled dot-product attention over ragged batches ("Attention Is All You Need", equation 1), many heads, grouped keys.
 //
-//   pattern = softmax(mask(scale·Q·Kᵀ));  z = drop(pattern)·V
+//   scores = cap(scale·Q·Kᵀ) + bias;  pattern = softmax(mask(scores));  z = drop(pattern)·V
 //
+// cap(x) = softcap·tanh(x/softcap), where the shape has one. The bias, where a job has one, is a number for each head
+// and distance.
 // A job is one sequence: its queries, and the keys and values they may look at, wherever those lie (in a batch, in an
-// encoder's output, in a cache). Query i of n sees key j of m where j ≤ i + (m - n) if causal: the last query sees all.
+// encoder's output, in a cache). Query i of n stands at place p = i + (m - n) among the m keys: the last query at the last
+// key. It sees key j where j ≤ p if causal, and where |p - j| < window if there is one.
 // Head h reads columns [h·D, (h+1)·D) of q, z and columns of head h·kv_heads/heads of k, v.
 //
 // Letters: N queries and M keys of one sequence, H heads, D head size.
@@ -22,9 +25,14 @@ struct AttentionShape {
   int64_t head_size = 0;  // D
   real scale = 1;         // usually 1/√D
   bool causal = false;
+  int64_t window = 0;  // 0: none
+  real softcap = 0;    // 0: none
 };
 
 namespace kernels {
+
+// Columns that a bias has on both sides beyond the distances that occur: they are read, though never used.
+inline constexpr int64_t kBiasMargin = 64;
 
 struct AttentionJob {
   ConstMatrix q;  // (N, H·D)
@@ -33,6 +41,9 @@ struct AttentionJob {
   Matrix z;       // (N, H·D)
   // Where key j and its value are among the rows of k and v; null: row j. Only attention_forward of one query knows it.
   const int32_t* rows = nullptr;
+  // What is added to the scores: (H, distances), the column of distance p - j is bias_zero + p - j. None: no rows.
+  ConstMatrix bias = {};
+  int64_t bias_zero = 0;
 };
 
 // The fast kernel: scores live only in a block of rows at a time. log_sums, where given, receives the logarithm of the
@@ -45,6 +56,7 @@ void attention_forward(const AttentionShape& shape, const Dropout& dropout, cons
 struct AttentionGradients {
   ConstMatrix dz;     // (N, H·D)
   Matrix dq, dk, dv;  // as q, k, v; added to what stands there
+  Matrix dbias = {};  // as the bias, likewise; where a job has one, and of each job its own
 };
 
 // Recomputes the pattern from q, k and log_sums. gradients[i] belongs to jobs[i]; jobs' dk, dv never overlap.
@@ -56,11 +68,11 @@ void attention_backward(const AttentionShape& shape, const Dropout& dropout, con
 
 int64_t pair_count(const AttentionShape& shape, const std::vector<AttentionJob>& jobs);
 
-// scores = scale·Q·Kᵀ
+// scores = cap(scale·Q·Kᵀ) + bias; backward reads the scores that forward wrote
 void attention_scores_forward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, real* scores);
-void attention_scores_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* dscores,
-                               const std::vector<AttentionGradients>& gradients);
-// masked = scores, but -∞ where causal attention forbids to look; backward: dscores += dmasked where it does not
+void attention_scores_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* scores,
+                               const real* dscores, const std::vector<AttentionGradients>& gradients);
+// masked = scores, but -∞ where a query does not see the key; backward: dscores += dmasked where it does
 void attention_mask_forward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* scores,
                             real* masked);
 void attention_mask_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* dmasked,

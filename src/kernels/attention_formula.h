@@ -24,6 +24,8 @@ struct AttentionCase {
   std::vector<std::pair<int64_t, int64_t>> lengths;  // queries and keys of each sequence
   TestMatrix q, k, v, dz;
   TestMatrix z, dq, dk, dv;  // written; the gradients begin at kBefore
+  TestMatrix bias, dbias;    // by distance, from `farthest` before to `farthest` behind; dbias one for each sequence
+  int64_t farthest = 0;      // 0: no bias
   std::vector<real> log_sums;
 
   static constexpr real kBefore = real(0.25);
@@ -41,7 +43,19 @@ struct AttentionCase {
         dq(queries(), q.cols(), gap, kBefore),
         dk(keys(), k.cols(), gap, kBefore),
         dv(keys(), k.cols(), gap, kBefore),
+        bias(0, 0),
+        dbias(0, 0),
         log_sums(shape.heads * queries()) {}
+
+  AttentionCase with_bias() const {
+    AttentionCase c = *this;
+    for (const auto& [n, m] : lengths) c.farthest = std::max({c.farthest, n, m});
+    const int64_t columns = 2 * (c.farthest + kernels::kBiasMargin);
+    c.bias = TestMatrix::normal(shape.heads, columns, 0, 9);
+    c.dbias = TestMatrix(shape.heads * static_cast<int64_t>(lengths.size()), columns, 0, kBefore);
+    return c;
+  }
+  int64_t bias_zero() const { return farthest + kernels::kBiasMargin; }
 
   int64_t queries() const {
     int64_t sum = 0;
@@ -60,6 +74,10 @@ struct AttentionCase {
     for (const auto& [n, m] : lengths) {
       all.push_back(
           {q.view().rows_from(i, n), k.view().rows_from(j, m), v.view().rows_from(j, m), z.view().rows_from(i, n)});
+      if (farthest > 0) {
+        all.back().bias = std::as_const(bias).view();
+        all.back().bias_zero = bias_zero();
+      }
       i += n, j += m;
     }
     return all;
@@ -70,6 +88,8 @@ struct AttentionCase {
     for (const auto& [n, m] : lengths) {
       all.push_back(
           {dz.view().rows_from(i, n), dq.view().rows_from(i, n), dk.view().rows_from(j, m), dv.view().rows_from(j, m)});
+      if (farthest > 0)
+        all.back().dbias = dbias.view().rows_from((std::ssize(all) - 1) * shape.heads, shape.heads);
       i += n, j += m;
     }
     return all;
@@ -89,6 +109,9 @@ struct AttentionCase {
   std::string name() const {
     std::string text = fmt::format("{}/{} heads of {}{}{}, queries×keys", shape.heads, shape.kv_heads, shape.head_size,
                                    shape.causal ? ", causal" : "", dropout.rate > 0 ? ", dropout" : "");
+    if (shape.window > 0) text += fmt::format(", window {}", shape.window);
+    if (shape.softcap > 0) text += fmt::format(", cap {}", shape.softcap);
+    if (farthest > 0) text += ", bias";
     for (const auto& [n, m] : lengths) text += fmt::format(" {}×{}", n, m);
     return text;
   }
@@ -97,15 +120,19 @@ struct AttentionCase {
 // Every number of the formula and of its derivative. Pairs (H, N, M) job after job; matrices rows × columns.
 struct AttentionFormula {
   std::vector<Wide> scores, masked, pattern, dpattern, dmasked, dscores;
-  std::vector<Wide> z, log_sums, dq, dk, dv;
+  std::vector<Wide> z, log_sums, dq, dk, dv, dbias;
 
   explicit AttentionFormula(const AttentionCase& c)
-      : z(c.q.rows() * c.q.cols()), dq(z.size()), dk(c.k.rows() * c.k.cols()), dv(dk.size()) {
+      : z(c.q.rows() * c.q.cols()),
+        dq(z.size()),
+        dk(c.k.rows() * c.k.cols()),
+        dv(dk.size()),
+        dbias(c.dbias.rows() * c.dbias.cols()) {
     int64_t i = 0, j = 0;
     for (const auto& [n, m] : c.lengths) {
       for (int64_t h = 0; h < c.shape.heads; ++h)
         for (int64_t r = 0; r < n; ++r) add_query(c, h, i, r, n, j, m);
-      i += n, j += m;
+      i += n, j += m, ++sequence_;
     }
   }
 
@@ -114,19 +141,26 @@ struct AttentionFormula {
   void add_query(const AttentionCase& c, int64_t h, int64_t first, int64_t r, int64_t n, int64_t first_key, int64_t m) {
     const int64_t size = c.shape.head_size, i = first + r, q_cols = c.q.cols(), k_cols = c.k.cols();
     const int64_t column = h * size, k_column = h * c.shape.kv_heads / c.shape.heads * size;
-    const auto seen = [&](int64_t j) { return !c.shape.causal || j <= r + m - n; };
+    const int64_t place = r + m - n;
+    const auto seen = [&](int64_t j) {
+      return (!c.shape.causal || j <= place) && (c.shape.window == 0 || std::abs(place - j) < c.shape.window);
+    };
+    const Wide cap = c.shape.softcap;
     const uint64_t index = pattern.size();
     const Wide keep_scale = c.dropout.rate < 1 ? 1 / (1 - Wide(c.dropout.rate)) : 0;
     const auto drop = [&](int64_t j, Wide x) {
       return dropout_keeps(c.dropout, index + static_cast<uint64_t>(j)) ? x * keep_scale : 0;
     };
 
-    std::vector<Wide> p(m), dp(m);
+    std::vector<Wide> p(m), dp(m), slope(m);
     Wide max = -std::numeric_limits<Wide>::infinity(), sum = 0, delta = 0;
     for (int64_t j = 0; j < m; ++j) {
       Wide dot = 0;
       for (int64_t t = 0; t < size; ++t) dot += Wide(c.q(i, column + t)) * Wide(c.k(first_key + j, k_column + t));
-      scores.push_back(c.shape.scale * dot);
+      dot *= c.shape.scale;
+      slope[j] = cap > 0 ? 1 - std::pow(std::tanh(dot / cap), 2) : 1;
+      scores.push_back(cap > 0 ? cap * std::tanh(dot / cap) : dot);
+      if (c.farthest > 0) scores.back() += c.bias(h, c.bias_zero() + place - j);
       masked.push_back(seen(j) ? scores.back() : -std::numeric_limits<Wide>::infinity());
       max = std::max(max, masked.back());
     }
@@ -149,12 +183,17 @@ struct AttentionFormula {
       dpattern.push_back(dp[j]);
       dmasked.push_back(p[j] * (dp[j] - delta));
       dscores.push_back(seen(j) ? dmasked.back() : 0);
+      if (c.farthest > 0)
+        dbias[(sequence_ * c.shape.heads + h) * c.dbias.cols() + c.bias_zero() + place - j] += dscores.back();
+      const Wide draw = dscores.back() * slope[j];
       for (int64_t t = 0; t < size; ++t) {
-        dq[i * q_cols + column + t] += c.shape.scale * dscores.back() * Wide(c.k(first_key + j, k_column + t));
-        dk[(first_key + j) * k_cols + k_column + t] += c.shape.scale * dscores.back() * Wide(c.q(i, column + t));
+        dq[i * q_cols + column + t] += c.shape.scale * draw * Wide(c.k(first_key + j, k_column + t));
+        dk[(first_key + j) * k_cols + k_column + t] += c.shape.scale * draw * Wide(c.q(i, column + t));
       }
     }
   }
+
+  int64_t sequence_ = 0;
 };
 
 // Cases with every kind of edge: tails in all three sizes, grouped keys, one query, more queries than a block or a
@@ -178,6 +217,18 @@ inline std::vector<AttentionCase> attention_cases() {
   add(1, 1, 128, true, {{40, 41}});
   add(1, 1, 4, true, {{300, 300}, {40, 1100}});
   add(1, 1, 2, true, {{20, 4200}});
+  const auto add_rules = [&](AttentionShape shape, std::vector<std::pair<int64_t, int64_t>> lengths) {
+    for (const float rate : {0.f, 0.3f}) {
+      const AttentionCase c(shape, rate, lengths, 3);
+      cases.push_back(c);
+      cases.push_back(c.with_bias());
+    }
+  };
+  const std::vector<std::pair<int64_t, int64_t>> lengths{{1, 1}, {3, 3}, {40, 40}, {70, 70}, {1, 33}, {4, 50}, {9, 80}};
+  for (const bool causal : {false, true})
+    for (const int64_t window : {0, 1, 3, 20, 1000})
+      add_rules({4, 2, 12, real(0.3), causal, window, window == 3 ? real(2) : real(0)}, lengths);
+  add_rules({2, 2, 20, real(0.3), true, 0, real(1.5)}, lengths);
   return cases;
 }
 

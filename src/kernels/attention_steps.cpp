@@ -13,17 +13,62 @@ HWY_BEFORE_NAMESPACE();
 namespace limpid {
 namespace HWY_NAMESPACE {
 
-// scores = scale·Q·Kᵀ
+namespace {
+
+// The columns of the bias for query i with key 0, and from there backwards.
+const real* bias_of(const AttentionJob& head, int64_t n, int64_t m, int64_t i) {
+  return head.bias.data ? head.bias.data + head.bias_zero + i + m - n : nullptr;
+}
+
+}  // namespace
+
+// scores = cap(scale·Q·Kᵀ) + bias
 void scores_forward(const AttentionShape& shape, const AttentionJob& head, Matrix scores) {
   if (scores.cols == 0) return;
   Scratch scratch(shape.head_size * whole_vectors(scores.cols));
   const ConstMatrix k_t = pack_transposed(head.k, scratch.take(shape.head_size * whole_vectors(scores.cols)));
   multiply_small({.a = as_is(head.q), .b = k_t, .c = scores, .alpha = &shape.scale});
+  const Reals d;
+  for (int64_t i = 0; i < scores.rows; ++i) {
+    real* const row = scores.row(i);
+    if (shape.softcap > 0)
+      for_each_vector(scores.cols, [&](int64_t j, auto part) HWY_ATTR {
+        const RealVec share = hn::Mul(part.load(row + j), hn::Set(d, 1 / shape.softcap));
+        part.store(hn::Mul(hn::Set(d, shape.softcap), hn::Tanh(d, share)), row + j);
+      });
+    if (const real* bias = bias_of(head, scores.rows, scores.cols, i))
+      for (int64_t j = 0; j < scores.cols; ++j) row[j] += bias[-j];
+  }
 }
 
+namespace {
+
+// dbias += dscores, by distance; returns dscores∘(1 - tanh²) in `buffer`, or dscores itself where there is no cap.
+ConstMatrix uncapped(const AttentionShape& shape, const AttentionJob& head, ConstMatrix scores, ConstMatrix dscores,
+                     Matrix dbias, real* buffer) {
+  const Matrix result(buffer, dscores.rows, dscores.cols);
+  for (int64_t i = 0; i < dscores.rows; ++i) {
+    const real* const bias = bias_of(head, dscores.rows, dscores.cols, i);
+    if (dbias.data) {
+      real* const to = dbias.data + head.bias_zero + i + dscores.cols - dscores.rows;
+      for (int64_t j = 0; j < dscores.cols; ++j) to[-j] += dscores(i, j);
+    }
+    if (shape.softcap == 0) continue;
+    for (int64_t j = 0; j < dscores.cols; ++j) {
+      const real t = (scores(i, j) - (bias ? bias[-j] : 0)) / shape.softcap;
+      result(i, j) = dscores(i, j) * (1 - t * t);
+    }
+  }
+  return shape.softcap > 0 ? ConstMatrix(result) : dscores;
+}
+
+}  // namespace
+
 // dQ += scale·dscores·K;  dK += scale·dscoresᵀ·Q
-void scores_backward(const AttentionShape& shape, const AttentionJob& head, ConstMatrix dscores,
+void scores_backward(const AttentionShape& shape, const AttentionJob& head, ConstMatrix scores, ConstMatrix dscores,
                      const AttentionGradients& gradients) {
+  Scratch scratch(shape.softcap > 0 ? dscores.size() : 0);
+  dscores = uncapped(shape, head, scores, dscores, gradients.dbias, scratch.take(dscores.size()));
   const real* scale = &shape.scale;
   multiply_small({.a = as_is(dscores), .b = head.k, .c = gradients.dq, .alpha = scale, .accumulate = true});
   multiply_small({.a = transposed(dscores), .b = head.q, .c = gradients.dk, .alpha = scale, .accumulate = true});
@@ -34,7 +79,9 @@ void mask_backward(const AttentionShape& shape, ConstMatrix dmasked, Matrix dsco
   for (int64_t i = 0; i < dmasked.rows; ++i) {
     const real* from = dmasked.row(i);
     real* to = dscores.row(i);
-    for_each_vector(keys_seen(shape, dmasked.rows, dmasked.cols, i), [&](int64_t j, auto part) HWY_ATTR {
+    const kernels::SeenKeys seen = keys_seen(shape, dmasked.rows, dmasked.cols, i);
+    for_each_vector(seen.end - seen.begin, [&](int64_t at, auto part) HWY_ATTR {
+      const int64_t j = seen.begin + at;
       part.store(hn::Add(part.load(to + j), part.load(from + j)), to + j);
     });
   }
@@ -175,11 +222,11 @@ void attention_scores_forward(const AttentionShape& shape, const std::vector<Att
   });
 }
 
-void attention_scores_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* dscores,
-                               const std::vector<AttentionGradients>& gradients) {
+void attention_scores_backward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, const real* scores,
+                               const real* dscores, const std::vector<AttentionGradients>& gradients) {
   for_each_head(shape, jobs, [&](const StepHead& head) {
     HWY_DYNAMIC_DISPATCH(scores_backward)
-    (shape, head_of(shape, jobs[head.job], head.number), head.of(dscores),
+    (shape, head_of(shape, jobs[head.job], head.number), head.of(scores), head.of(dscores),
      head_of(shape, gradients[head.job], head.number));
   });
 }
@@ -188,9 +235,10 @@ void attention_mask_forward(const AttentionShape& shape, const std::vector<Atten
                             real* masked) {
   for_each_head(shape, jobs, [&](const StepHead& head) {
     for (int64_t i = 0; i < head.n; ++i) {
-      const int64_t seen = keys_seen(shape, head.n, head.m, i);
-      real* to = std::copy_n(head.of(scores).row(i), seen, head.of(masked).row(i));
-      std::fill_n(to, head.m - seen, -std::numeric_limits<real>::infinity());
+      const SeenKeys seen = keys_seen(shape, head.n, head.m, i);
+      real* const to = head.of(masked).row(i);
+      std::fill_n(to, head.m, -std::numeric_limits<real>::infinity());
+      std::copy_n(head.of(scores).row(i) + seen.begin, seen.end - seen.begin, to + seen.begin);
     }
   });
 }

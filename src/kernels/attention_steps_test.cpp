@@ -22,7 +22,8 @@ struct Steps {
     kernels::attention_softmax_backward(c.shape, jobs, pattern.data(), without(dpattern, c.kBefore).data(),
                                         dmasked.data());
     kernels::attention_mask_backward(c.shape, jobs, without(dmasked, c.kBefore).data(), dscores.data());
-    kernels::attention_scores_backward(c.shape, jobs, without(dscores, c.kBefore).data(), c.gradients());
+    kernels::attention_scores_backward(c.shape, jobs, scores.data(), without(dscores, c.kBefore).data(),
+                                       c.gradients());
   }
 
   static std::vector<real> without(std::vector<real> x, real before) {
@@ -48,6 +49,7 @@ TEST(AttentionSteps, AreTheFormula) {
       EXPECT_LE(largest_error(c.dq, exact.dq, c.kBefore), c.tolerance());
       EXPECT_LE(largest_error(c.dk, exact.dk, c.kBefore), c.tolerance());
       EXPECT_LE(largest_error(c.dv, exact.dv, c.kBefore), c.tolerance());
+      EXPECT_LE(largest_error(c.dbias, exact.dbias, c.kBefore), c.tolerance());
       EXPECT_TRUE(c.z.intact() && c.dq.intact() && c.dk.intact() && c.dv.intact());
     });
   }

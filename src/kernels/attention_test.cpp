@@ -11,6 +11,7 @@ void expect_formula(const AttentionCase& c, const AttentionFormula& exact) {
   EXPECT_LE(largest_error(c.dq, exact.dq, c.kBefore), c.tolerance());
   EXPECT_LE(largest_error(c.dk, exact.dk, c.kBefore), c.tolerance());
   EXPECT_LE(largest_error(c.dv, exact.dv, c.kBefore), c.tolerance());
+  EXPECT_LE(largest_error(c.dbias, exact.dbias, c.kBefore), c.tolerance());
   EXPECT_TRUE(c.z.intact() && c.dq.intact() && c.dk.intact() && c.dv.intact());
 }
 

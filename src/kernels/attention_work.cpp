@@ -60,13 +60,15 @@ std::vector<int64_t> group_starts(const AttentionShape& shape, const std::vector
 AttentionJob head_of(const AttentionShape& shape, const AttentionJob& job, int64_t head) {
   const int64_t size = shape.head_size, kv_head = head * shape.kv_heads / shape.heads;
   return {job.q.cols_from(head * size, size), job.k.cols_from(kv_head * size, size),
-          job.v.cols_from(kv_head * size, size), job.z.cols_from(head * size, size), job.rows};
+          job.v.cols_from(kv_head * size, size), job.z.cols_from(head * size, size), job.rows,
+          job.bias.data ? job.bias.rows_from(head, 1) : ConstMatrix{}, job.bias_zero};
 }
 
 AttentionGradients head_of(const AttentionShape& shape, const AttentionGradients& gradients, int64_t head) {
   const int64_t size = shape.head_size, kv_head = head * shape.kv_heads / shape.heads;
   return {gradients.dz.cols_from(head * size, size), gradients.dq.cols_from(head * size, size),
-          gradients.dk.cols_from(kv_head * size, size), gradients.dv.cols_from(kv_head * size, size)};
+          gradients.dk.cols_from(kv_head * size, size), gradients.dv.cols_from(kv_head * size, size),
+          gradients.dbias.data ? gradients.dbias.rows_from(head, 1) : Matrix{}};
 }
 
 void for_each_piece(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, int64_t max_queries,

@@ -13,9 +13,14 @@ namespace limpid::kernels {
 AttentionJob head_of(const AttentionShape& shape, const AttentionJob& job, int64_t head);
 AttentionGradients head_of(const AttentionShape& shape, const AttentionGradients& gradients, int64_t head);
 
-// Number of the m keys that query i of n sees.
-inline int64_t keys_seen(const AttentionShape& shape, int64_t n, int64_t m, int64_t i) {
-  return shape.causal ? std::clamp<int64_t>(i + m - n + 1, 0, m) : m;
+// Query i of n sees the keys [begin, end) of m.
+struct SeenKeys {
+  int64_t begin, end;
+};
+inline SeenKeys keys_seen(const AttentionShape& shape, int64_t n, int64_t m, int64_t i) {
+  const int64_t place = i + m - n, reach = shape.window > 0 ? shape.window : m + n;
+  const int64_t end = std::clamp<int64_t>(shape.causal ? place + 1 : place + reach, 0, m);
+  return {std::clamp<int64_t>(place - reach + 1, 0, end), end};
 }
 
 // Queries [begin, end) of one job under some heads: all that share a head of keys, of one such head or of several.

@@ -31,25 +31,17 @@ HWY_INLINE void store_reals(hn::Vec<Doubles> v, double* p) { hn::StoreU(v, Doubl
 // The length an array of n numbers needs so that it can be filled by whole vectors of doubles.
 HWY_INLINE int64_t whole_vectors(int64_t n) { return n + static_cast<int64_t>(hn::Lanes(Doubles())) - 1; }
 
-// theta^(-2i/D) for i below D/2
-std::vector<double> rotary_frequencies(int64_t head_size, double theta) {
+// factor times cosine and sine of position·frequency, in double until they are stored: a float angle of 1000 is off by
+// 3e-5.
+HWY_INLINE void rotary_angles(const double* frequencies, int64_t half, int32_t position, double factor, real* cosines,
+                              real* sines) {
   const Doubles d;
-  const auto exponent = hn::Set(d, -2 * std::log(theta) / static_cast<double>(head_size));
-  std::vector<double> frequencies(whole_vectors(head_size / 2));
-  for (int64_t i = 0; i < head_size / 2; i += static_cast<int64_t>(hn::Lanes(d))) {
-    hn::StoreU(exp(d, hn::Mul(exponent, hn::Iota(d, static_cast<double>(i)))), d, frequencies.data() + i);
-  }
-  return frequencies;
-}
-
-// Cosine and sine of position·frequency, in double until they are stored: a float angle of 1000 is off by 3e-5.
-HWY_INLINE void rotary_angles(const double* frequencies, int64_t half, int32_t position, real* cosines, real* sines) {
-  const Doubles d;
+  const auto scale = hn::Set(d, factor);
   const auto p = hn::Set(d, position);
   for (int64_t i = 0; i < half; i += static_cast<int64_t>(hn::Lanes(d))) {
     const auto angle = hn::Mul(p, hn::LoadU(d, frequencies + i));
-    store_reals(hn::Cos(d, angle), cosines + i);
-    store_reals(hn::Sin(d, angle), sines + i);
+    store_reals(hn::Mul(scale, hn::Cos(d, angle)), cosines + i);
+    store_reals(hn::Mul(scale, hn::Sin(d, angle)), sines + i);
   }
 }
 
@@ -71,17 +63,26 @@ HWY_INLINE void rotate_head(const real* x, const real* cosines, const real* sine
   });
 }
 
-void rotary_rows(ConstMatrix x, const int32_t* positions, const double* frequencies, int64_t head_size, bool inverse,
-                 Matrix y, bool accumulate) {
-  const int64_t half = head_size / 2;
+// What is not turned passes.
+HWY_INLINE void pass_on(const real* x, int64_t count, real* y, bool accumulate) {
+  if (x == y && !accumulate) return;
+  for (int64_t i = 0; i < count; ++i) y[i] = accumulate ? y[i] + x[i] : x[i];
+}
+
+void rotary_rows(ConstMatrix x, const int32_t* positions, const Rotation& rotation, bool inverse, Matrix y,
+                 bool accumulate) {
+  const int64_t half = static_cast<int64_t>(rotation.frequencies.size()), head_size = rotation.head_size;
   const real direction = inverse ? real(-1) : real(1);
+  std::vector<double> frequencies(rotation.frequencies);
+  frequencies.resize(whole_vectors(half));
   std::vector<real> cosines(whole_vectors(half)), sines(whole_vectors(half));
   for (int64_t t = 0; t < x.rows; ++t) {
     if (t == 0 || positions[t] != positions[t - 1]) {
-      rotary_angles(frequencies, half, positions[t], cosines.data(), sines.data());
+      rotary_angles(frequencies.data(), half, positions[t], rotation.factor, cosines.data(), sines.data());
     }
     for (int64_t j = 0; j < x.cols; j += head_size) {
       rotate_head(x.row(t) + j, cosines.data(), sines.data(), half, direction, y.row(t) + j, accumulate);
+      pass_on(x.row(t) + j + 2 * half, head_size - 2 * half, y.row(t) + j + 2 * half, accumulate);
     }
   }
 }
@@ -92,21 +93,18 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace limpid {
-HWY_EXPORT(rotary_frequencies);
 HWY_EXPORT(rotary_rows);
 
 namespace kernels {
 
-void rotary(ConstMatrix x, const int32_t* positions, int64_t head_size, real theta, bool inverse, Matrix y,
+void rotary(ConstMatrix x, const int32_t* positions, const Rotation& rotation, bool inverse, Matrix y,
             bool accumulate) {
   if (x.size() == 0) return;
-  const std::vector<double> frequencies = HWY_DYNAMIC_DISPATCH(rotary_frequencies)(head_size, theta);
   const int64_t grain = std::max<int64_t>(1, 8 * 1024 / x.cols);
   parallel_ranges(x.rows, grain, [&](int64_t begin, int64_t end) {
     const int64_t count = end - begin;
     HWY_DYNAMIC_DISPATCH(rotary_rows)
-    (x.rows_from(begin, count), positions + begin, frequencies.data(), head_size, inverse, y.rows_from(begin, count),
-     accumulate);
+    (x.rows_from(begin, count), positions + begin, rotation, inverse, y.rows_from(begin, count), accumulate);
   });
 }
 

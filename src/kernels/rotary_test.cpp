@@ -24,14 +24,21 @@ std::vector<int32_t> positions_of(int64_t tokens) {
   return positions;
 }
 
+Rotation rotation(int64_t head_size, double theta) {
+  Rotation result{{}, head_size};
+  for (int64_t i = 0; i < head_size / 2; ++i)
+    result.frequencies.push_back(std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(head_size)));
+  return result;
+}
+
 void expect_specification(const Case& c, real theta, bool inverse) {
   const int64_t cols = c.heads * c.head_size, half = c.head_size / 2;
   const auto x = TestMatrix::normal(c.tokens, cols, c.gap, 1), before = TestMatrix::normal(c.tokens, cols, 0, 2);
   const auto positions = positions_of(c.tokens);
   TestMatrix y(c.tokens, cols, 2 * c.gap), sum = before, in_place = x;
-  kernels::rotary(x.view(), positions.data(), c.head_size, theta, inverse, y.view(), false);
-  kernels::rotary(x.view(), positions.data(), c.head_size, theta, inverse, sum.view(), true);
-  kernels::rotary(in_place.view(), positions.data(), c.head_size, theta, inverse, in_place.view(), false);
+  kernels::rotary(x.view(), positions.data(), rotation(c.head_size, theta), inverse, y.view(), false);
+  kernels::rotary(x.view(), positions.data(), rotation(c.head_size, theta), inverse, sum.view(), true);
+  kernels::rotary(in_place.view(), positions.data(), rotation(c.head_size, theta), inverse, in_place.view(), false);
   for (int64_t t = 0; t < c.tokens; ++t) {
     for (int64_t j = 0; j < cols; ++j) {
       const int64_t i = j % c.head_size % half;
@@ -63,8 +70,8 @@ TEST(Rotary, InverseTurnsBack) {
   const auto x = TestMatrix::normal(16, 96, 0, 1);
   const auto positions = positions_of(16);
   TestMatrix y(16, 96);
-  kernels::rotary(x.view(), positions.data(), 32, 10000, false, y.view(), false);
-  kernels::rotary(y.view(), positions.data(), 32, 10000, true, y.view(), false);
+  kernels::rotary(x.view(), positions.data(), rotation(32, 10000), false, y.view(), false);
+  kernels::rotary(y.view(), positions.data(), rotation(32, 10000), true, y.view(), false);
   for (int64_t t = 0; t < 16; ++t) {
     for (int64_t j = 0; j < 96; ++j) EXPECT_NEAR(y(t, j), x(t, j), 20 * kEps);
   }
@@ -89,12 +96,36 @@ TEST(Rotary, ThreadsDoNotChangeABit) {
   const auto x = TestMatrix::normal(301, 128, 3, 1);
   const auto positions = positions_of(301);
   TestMatrix first(301, 128);
-  kernels::rotary(x.view(), positions.data(), 64, 10000, false, first.view(), false);
+  kernels::rotary(x.view(), positions.data(), rotation(64, 10000), false, first.view(), false);
   with_threads([&] {
     TestMatrix y(301, 128);
-    kernels::rotary(x.view(), positions.data(), 64, 10000, false, y.view(), false);
+    kernels::rotary(x.view(), positions.data(), rotation(64, 10000), false, y.view(), false);
     EXPECT_EQ(y, first);
   });
+}
+
+TEST(Rotary, APartOfAHeadIsTurnedAndScaled) {
+  const auto x = TestMatrix::normal(5, 24, 2, 1);  // two heads of 12, of which 8 numbers are turned
+  const auto positions = positions_of(5);
+  Rotation part = rotation(8, 100);
+  part.head_size = 12;
+  part.factor = real(1.5);
+  TestMatrix y(5, 24, 1), before = TestMatrix::normal(5, 24, 0, 2), sum = before;
+  kernels::rotary(x.view(), positions.data(), part, false, y.view(), false);
+  kernels::rotary(x.view(), positions.data(), part, false, sum.view(), true);
+  for (int64_t t = 0; t < 5; ++t)
+    for (int64_t j = 0; j < 24; ++j) {
+      const int64_t i = j % 12;
+      double expected = x(t, j);
+      if (i < 8) {
+        const double angle = positions[t] * part.frequencies[i % 4];
+        const double partner = i < 4 ? -x(t, j + 4) : x(t, j - 4);
+        expected = 1.5 * (x(t, j) * std::cos(angle) + partner * std::sin(angle));
+      }
+      EXPECT_NEAR(y(t, j), expected, 20 * kEps);
+      EXPECT_NEAR(sum(t, j), before(t, j) + expected, 20 * kEps);
+    }
+  EXPECT_TRUE(y.intact());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "layers/attention.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace limpid {
 namespace {
@@ -21,23 +22,74 @@ void append(KeyValueCache::Entry& entry, const Tensor& k, const Tensor& v, const
                v.values().rows_from(sequences.begin(i), sequences.length(i)));
 }
 
+using Rows = std::vector<int32_t>;
+
+// The rows of `heads` heads in the file: number i of a head's turned ones is at 2i where the file pairs neighbours.
+Rows head_rows(const AttentionOptions& options, int64_t heads) {
+  const int64_t size = options.shape.head_size, turned = options.rope ? options.rope->turned(size) : 0;
+  const bool pairs = options.rope && options.rope->interleaved;
+  Rows rows;
+  for (int64_t row = 0; row < heads * size; ++row) {
+    const int64_t i = row % size;
+    const bool moved = pairs && i < turned;
+    const int64_t at = !moved ? i : i < turned / 2 ? 2 * i : 2 * (i - turned / 2) + 1;
+    rows.push_back(static_cast<int32_t>(row - i + at));
+  }
+  return rows;
+}
+
+// The file has for each head of keys: its queries, itself, its values. Ours: all queries, all keys, all values.
+Rows grouped_rows(const AttentionOptions& options) {
+  const AttentionShape& shape = options.shape;
+  const int64_t size = shape.head_size, each = shape.heads / shape.kv_heads, group = (each + 2) * size;
+  const Rows order = head_rows(options, 1);
+  Rows rows;
+  const auto add = [&](int64_t first, bool turned) {
+    for (int64_t i = 0; i < size; ++i) rows.push_back(static_cast<int32_t>(first + (turned ? order[i] : i)));
+  };
+  for (int64_t h = 0; h < shape.heads; ++h) add(h / each * group + h % each * size, true);
+  for (int64_t h = 0; h < shape.kv_heads; ++h) add(h * group + each * size, true);
+  for (int64_t h = 0; h < shape.kv_heads; ++h) add(h * group + (each + 1) * size, false);
+  return rows;
+}
+
+std::shared_ptr<const Rows> unless_same(Rows rows) {
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (rows[i] != static_cast<int32_t>(i)) return std::make_shared<const Rows>(std::move(rows));
+  return nullptr;
+}
+
 }  // namespace
 
 Attention::Attention(const AttentionNames& names, const AttentionOptions& options) : options_(options) {
-  const int64_t q_size = options.shape.heads * options.shape.head_size,
-                kv_size = options.shape.kv_heads * options.shape.head_size;
+  const AttentionShape& shape = options.shape;
+  const int64_t q_size = shape.heads * shape.head_size, kv_size = shape.kv_heads * shape.head_size;
   const LinearOptions projection{Part::attention, options.bias, options.layout, options.initial};
   if (options.cross) {
     q_ = Linear(options.width, {{names.qkv[0], q_size}}, projection);
     kv_ = Linear(options.width, {{names.qkv[1], kv_size}, {names.qkv[2], kv_size}}, projection);
   } else if (names.qkv.size() == 1) {
-    qkv_ = Linear(options.width, {{names.qkv[0], q_size + 2 * kv_size}}, projection);
+    const auto rows = options.fused_by_heads ? unless_same(grouped_rows(options)) : nullptr;
+    qkv_ = Linear(options.width, {{names.qkv[0], q_size + 2 * kv_size, rows}}, projection);
   } else {
-    qkv_ =
-        Linear(options.width, {{names.qkv[0], q_size}, {names.qkv[1], kv_size}, {names.qkv[2], kv_size}}, projection);
+    qkv_ = Linear(options.width,
+                  {{names.qkv[0], q_size, unless_same(head_rows(options, shape.heads))},
+                   {names.qkv[1], kv_size, unless_same(head_rows(options, shape.kv_heads))},
+                   {names.qkv[2], kv_size}},
+                  projection);
   }
   output_ = Linear(q_size, {{names.output, options.width}},
-                   {Part::attention, options.bias, options.layout, options.initial_output});
+                   {Part::attention, options.output_bias, options.layout, options.initial_output});
+  if (options.qk_norm && !options.cross) {
+    const auto norm = [&](const std::string& name, int64_t heads) {
+      NormOptions of_heads = *options.qk_norm;
+      of_heads.parts = options.norm_heads ? heads : 1;
+      return Norm(name, heads * shape.head_size / of_heads.parts, of_heads);
+    };
+    q_norm_ = norm(names.q_norm, shape.heads);
+    k_norm_ = norm(names.k_norm, shape.kv_heads);
+  }
+  if (options.rope && !options.cross) rope_ = Rope(*options.rope, shape.head_size);
 }
 
 Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream) const {
@@ -47,18 +99,20 @@ Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream) const
   const Tensor qkv = qkv_.forward(run, x);  // (tokens, (H + 2·KV)·D)
   Tensor q = run.tap("q", qkv.columns(0, q_size), {&tokens, nullptr, shape.heads});
   Tensor k = run.tap("k", qkv.columns(q_size, kv_size), {&tokens, nullptr, shape.kv_heads});
-  const Tensor v = run.tap("v", qkv.columns(q_size + kv_size, kv_size), {&tokens, nullptr, shape.kv_heads});
-  if (options_.rope_theta > 0) {
-    q = turn(run, q, stream, "rot_q", shape.heads);
-    k = turn(run, k, stream, "rot_k", shape.kv_heads);
-  }
-  if (!run.cache()) return attend(run, q, k, v, {shape, tokens, tokens});
+  Tensor v = run.tap("v", qkv.columns(q_size + kv_size, kv_size), {&tokens, nullptr, shape.kv_heads});
+  q = prepare(run, std::move(q), stream, "q", q_norm_, shape.heads);
+  k = prepare(run, std::move(k), stream, "k", k_norm_, shape.kv_heads);
+  if (options_.clip > 0) v = clip(run, v, options_.clip);
+  if (!run.cache()) return attend(run, q, k, v, {shape, tokens, tokens, nullptr, stream.bias, stream.bias_zero});
   auto& entries = run.cache()->layer(options_.cache_layer);
   check_count(entries, tokens);
-  for (int64_t i = 0; i < tokens.count(); ++i) append(entries[i], k, v, tokens, i);
+  for (int64_t i = 0; i < tokens.count(); ++i) {
+    turn_on(entries[i], entries[i].count() + tokens.length(i));
+    append(entries[i], k, v, tokens, i);
+  }
   if (keeps_pairs(run))
     for (auto& entry : entries) entry.put_in_order();
-  return attend(run, q, k, v, {shape, tokens, cached_keys(entries), &entries});
+  return attend(run, q, k, v, {shape, tokens, cached_keys(entries), &entries, stream.bias, stream.bias_zero});
 }
 
 Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream, const Tensor& memory,
@@ -94,9 +148,44 @@ Tensor Attention::attend(Run& run, const Tensor& q, const Tensor& k, const Tenso
   return output_.forward(run, z);
 }
 
-Tensor Attention::turn(Run& run, const Tensor& x, const Stream& stream, const char* tap, int64_t heads) const {
-  const Tensor turned = rotary(run, x, stream.positions, options_.shape.head_size, options_.rope_theta);
-  return run.tap(tap, turned, {&stream.sequences, nullptr, heads});
+Tensor Attention::prepare(Run& run, Tensor x, const Stream& stream, const char* name, const std::optional<Norm>& norm,
+                          int64_t heads) const {
+  if (options_.clip > 0) x = clip(run, x, options_.clip);
+  if (norm) x = norm->forward(run, x, std::string(name) + "_norm", stream.sequences);
+  if (rope_.none()) return x;
+  const Tensor turned = rotary(run, x, stream.positions, rotations(stream));
+  return run.tap(std::string("rot_") + name, turned, {&stream.sequences, nullptr, heads});
+}
+
+std::vector<RotatedRows> Attention::rotations(const Stream& stream) const {
+  const Sequences& tokens = stream.sequences;
+  if (!rope_.by_length()) return {{tokens.tokens(), rope_.rotation(0)}};
+  std::vector<RotatedRows> parts;
+  for (int64_t i = 0; i < tokens.count(); ++i) {
+    const int64_t count = tokens.length(i);
+    const int64_t length = count == 0 ? 0 : stream.positions[tokens.begin(i) + count - 1] + 1;
+    parts.push_back({count, rope_.rotation(length)});
+  }
+  return parts;
+}
+
+void Attention::turn_on(KeyValueCache::Entry& entry, int64_t length) const {
+  const int64_t count = entry.count();
+  if (count == 0 || rope_.none() || !rope_.differs(count, length)) return;
+  entry.put_in_order();
+  Rotation difference = *rope_.rotation(length);
+  const auto before = rope_.rotation(count);
+  for (size_t i = 0; i < difference.frequencies.size(); ++i) difference.frequencies[i] -= before->frequencies[i];
+  difference.factor /= before->factor;
+  std::vector<int32_t> positions(count);
+  std::iota(positions.begin(), positions.end(), 0);
+  const ConstMatrix keys = entry.keys(), values = entry.values();
+  std::vector<real> turned(keys.size()), kept;
+  kernels::rotary(keys, positions.data(), difference, false, {turned.data(), count, keys.cols}, false);
+  for (int64_t i = 0; i < count; ++i) kept.insert(kept.end(), values.row(i), values.row(i) + values.cols);
+  const ConstMatrix new_keys(turned.data(), count, keys.cols), same_values(kept.data(), count, values.cols);
+  entry.shorten(0);
+  entry.append(new_keys, same_values);
 }
 
 void Attention::visit(const WeightVisitor& visitor) {
@@ -104,6 +193,8 @@ void Attention::visit(const WeightVisitor& visitor) {
   q_.visit(visitor);
   kv_.visit(visitor);
   output_.visit(visitor);
+  if (q_norm_) q_norm_->visit(visitor);
+  if (k_norm_) k_norm_->visit(visitor);
 }
 
 }  // namespace limpid

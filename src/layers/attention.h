@@ -1,8 +1,13 @@
 #pragma once
 // Multi-head attention ("Attention Is All You Need", section 3.2): queries of one stream look at keys of the same or of
-// another stream and gather their values. Self or cross, causal or not, with grouped keys, with rotary positions.
+// another stream and gather their values. Self or cross, causal or not, with grouped keys, with rotary positions, in a
+// window, with norms of queries and keys.
+
+#include <optional>
 
 #include "layers/linear.h"
+#include "layers/norm.h"
+#include "layers/rope.h"
 #include "layers/stream.h"
 
 namespace limpid {
@@ -10,16 +15,22 @@ namespace limpid {
 struct AttentionNames {
   std::vector<std::string> qkv;  // query, key, value; or one matrix for all three
   std::string output;
+  std::string q_norm = {}, k_norm = {};
 };
 
 struct AttentionOptions {
   int64_t width = 0;  // of the residual stream
   AttentionShape shape;
   bool cross = false;
-  bool bias = true;
+  bool bias = true;         // of query, key and value
+  bool output_bias = true;  // of the projection back
+  std::optional<NormOptions> qk_norm = {};  // its parts are set here: one, or the heads
+  bool norm_heads = false;                  // each head by itself
+  real clip = 0;                            // of queries, keys and values; 0: none
+  bool fused_by_heads = false;  // one matrix, in the file with a key's queries, key and value together
   WeightLayout layout = WeightLayout::out_in;
   double dropout = 0;
-  real rope_theta = 0;  // 0: no rotary positions
+  std::optional<RopeConfig> rope = {};
   Initial initial, initial_output;
   int64_t cache_layer = 0;  // where its keys and values stand in a cache
 };
@@ -40,12 +51,19 @@ class Attention {
 
  private:
   Tensor attend(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch) const;
-  Tensor turn(Run& run, const Tensor& x, const Stream& stream, const char* tap, int64_t heads) const;
+  // Clipped, normalised, turned by positions: what of that the model has.
+  Tensor prepare(Run& run, Tensor x, const Stream& stream, const char* name, const std::optional<Norm>& norm,
+                 int64_t heads) const;
+  std::vector<RotatedRows> rotations(const Stream& stream) const;
+  // Where a longer text is turned by other angles, what was read of a sequence is turned on.
+  void turn_on(KeyValueCache::Entry& entry, int64_t length) const;
 
   AttentionOptions options_;
   Linear qkv_;     // self-attention: query, key, value of x
   Linear q_, kv_;  // cross-attention: query of x; key, value of the memory
   Linear output_;
+  std::optional<Norm> q_norm_, k_norm_;
+  Rope rope_;
 };
 
 }  // namespace limpid

@@ -5,6 +5,7 @@ namespace limpid {
 Tensor Embedding::forward(Run& run, std::span<const int32_t> ids, const Stream& stream) const {
   const Sequences& tokens = stream.sequences;
   Tensor x = run.tap("embed", embedding(run, *table_, ids, factor_), {&tokens});
+  if (projection_) x = run.tap("embed_in", projection_->forward(run, x), {&tokens});
   if (!positions_.none()) x = add(run, x, run.tap("pos_embed", positions_.forward(run, stream), {&tokens}));
   if (segments_) {  // every token of a plain text belongs to the first segment
     const std::vector<int32_t> first(ids.size(), 0);
@@ -15,6 +16,7 @@ Tensor Embedding::forward(Run& run, std::span<const int32_t> ids, const Stream& 
 }
 
 void Embedding::visit(const WeightVisitor& visitor) {
+  if (projection_) projection_->visit(visitor);
   positions_.visit(visitor);
   if (segments_) visitor(*segments_);
   if (norm_) norm_->visit(visitor);

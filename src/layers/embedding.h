@@ -1,9 +1,10 @@
 #pragma once
 // Embedding: the way in. A token's vector, scaled or not, and its position's vector, added (BERT: with the vector of
-// its segment, and normalised).
+// its segment, and normalised). Where token vectors are narrower than the stream, they are projected.
 
 #include <optional>
 
+#include "layers/linear.h"
 #include "layers/norm.h"
 #include "layers/positions.h"
 
@@ -18,6 +19,7 @@ class Embedding {
   void set_positions(Positions positions) { positions_ = std::move(positions); }
   void set_segments(Weight segments) { segments_ = std::move(segments); }
   void set_norm(Norm norm) { norm_ = std::move(norm); }
+  void set_projection(Linear projection) { projection_ = std::move(projection); }
 
   Tensor forward(Run& run, std::span<const int32_t> ids, const Stream& stream) const;  // (tokens, width)
   void visit(const WeightVisitor& visitor);                                            // all but the table
@@ -29,6 +31,7 @@ class Embedding {
   Positions positions_;
   std::optional<Weight> segments_;
   std::optional<Norm> norm_;
+  std::optional<Linear> projection_;
 };
 
 }  // namespace limpid

@@ -3,28 +3,35 @@
 namespace limpid {
 
 FeedForward::FeedForward(const FeedForwardNames& names, const FeedForwardOptions& options)
-    : options_(options), gated_(!names.gate.empty()) {
+    : options_(options), gated_(!names.gate.empty() || !names.gate_up.empty()) {
   std::vector<Linear::Output> outputs;
-  if (gated_) outputs.push_back({names.gate, options.features});
-  outputs.push_back({names.up, options.features});
+  if (!names.gate_up.empty()) {
+    outputs.push_back({names.gate_up, 2 * options.features});
+  } else {
+    if (gated_) outputs.push_back({names.gate, options.features});
+    outputs.push_back({names.up, options.features});
+  }
   up_ = Linear(options.width, outputs, {Part::feed_forward, options.bias, options.layout, options.initial});
   down_ = Linear(options.features, {{names.down, options.width}},
                  {Part::feed_forward, options.bias, options.layout, options.initial_output});
 }
 
-Tensor FeedForward::forward(Run& run, const Tensor& x, const Sequences& tokens) const {
+Tensor FeedForward::forward(Run& run, const Tensor& x, const Sequences* tokens) const {
   auto scope = run.scope("ffn");
+  const auto tap = [&](const char* name, Tensor value) {
+    return tokens ? run.tap(name, std::move(value), {tokens}) : value;
+  };
   Tensor pre = up_.forward(run, x);  // (tokens, d_ff), gated: 2·d_ff
   Tensor post;
   if (gated_) {
-    const Tensor gate = run.tap("gate", pre.columns(0, options_.features), {&tokens});
-    const Tensor up = run.tap("pre", pre.columns(options_.features, options_.features), {&tokens});
+    const Tensor gate = tap("gate", pre.columns(0, options_.features));
+    const Tensor up = tap("pre", pre.columns(options_.features, options_.features));
     post = gated_activation(run, gate, up, options_.activation, options_.dropout);
   } else {
-    pre = run.tap("pre", std::move(pre), {&tokens});
+    pre = tap("pre", std::move(pre));
     post = activation(run, std::move(pre), options_.activation, options_.dropout);
   }
-  return down_.forward(run, run.tap("post", std::move(post), {&tokens}));
+  return down_.forward(run, tap("post", std::move(post)));
 }
 
 void FeedForward::visit(const WeightVisitor& visitor) {

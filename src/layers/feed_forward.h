@@ -10,6 +10,7 @@ namespace limpid {
 
 struct FeedForwardNames {
   std::string up, gate, down;  // no gate: an empty name
+  std::string gate_up = {};    // gate and up-projection as one matrix, the gate first
 };
 
 struct FeedForwardOptions {
@@ -27,7 +28,8 @@ class FeedForward {
   FeedForward() = default;
   FeedForward(const FeedForwardNames& names, const FeedForwardOptions& options);
 
-  Tensor forward(Run& run, const Tensor& x, const Sequences& tokens) const;
+  // Taps its values where x has a row for each of these tokens; null: some of them, and nothing is tapped.
+  Tensor forward(Run& run, const Tensor& x, const Sequences* tokens) const;
   void visit(const WeightVisitor& visitor);
 
  private:

@@ -7,10 +7,17 @@ Linear::Linear(int64_t inputs, const std::vector<Output>& outputs, const LinearO
   for (const Output& output : outputs) {
     const std::vector<int64_t> shape =
         layout_ == WeightLayout::out_in ? std::vector{output.size, inputs} : std::vector{inputs, output.size};
-    weights_.push_back({.name = output.weight_name, .shape = shape, .part = options.part, .initial = options.initial});
+    weights_.push_back({.name = output.weight_name,
+                        .shape = shape,
+                        .part = options.part,
+                        .initial = options.initial,
+                        .file_rows = output.file_rows});
     if (options.bias)
-      biases_.push_back(
-          {.name = output.bias_name, .shape = {output.size}, .part = options.part, .initial = Initial::zeros()});
+      biases_.push_back({.name = output.bias_name,
+                         .shape = {output.size},
+                         .part = options.part,
+                         .initial = Initial::zeros(),
+                         .file_rows = output.file_rows});
     outputs_ += output.size;
   }
 }

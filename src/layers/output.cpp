@@ -2,7 +2,8 @@
 
 namespace limpid {
 
-Output::Output(int64_t width, int64_t vocab, const OutputOptions& options) : tied_(options.tied) {
+Output::Output(int64_t width, int64_t vocab, const OutputOptions& options)
+    : tied_(options.tied), factor_(options.factor), cap_(options.cap) {
   if (!tied_)
     weight_ = {.name = options.weight_name, .shape = {vocab, width}, .part = Part::output, .initial = options.initial};
   if (!options.bias_name.empty())
@@ -13,18 +14,20 @@ Tensor Output::logits(Run& run, const Tensor& x, const Sequences& rows) const {
   const Weight* weights[] = {&weight()};
   const Weight* biases[] = {&bias_};
   const size_t bias_count = bias() ? 1 : 0;
-  return run.tap("logits", linear(run, x, weights, std::span(biases, bias_count)),
-                 {.rows = &rows, .other_kernel = run.tape() != nullptr});
+  Tensor y = linear(run, factor_ == 1 ? x : scale(run, x, factor_), weights, std::span(biases, bias_count));
+  if (cap_ > 0) y = soft_cap(run, y, cap_);
+  return run.tap("logits", std::move(y), {.rows = &rows, .other_kernel = run.tape() != nullptr});
 }
 
 Loss Output::loss(Run& run, const Tensor& x, const Sequences& rows, std::span<const int32_t> labels,
                   const LossOptions& options) const {
-  if (run.watched("logits")) return cross_entropy(run, logits(run, x, rows), labels, options);
-  return cross_entropy(run, x, weight(), bias(), labels, options);
+  // With a cap all logits stand in memory too.
+  if (cap_ > 0 || run.watched("logits")) return cross_entropy(run, logits(run, x, rows), labels, options);
+  return cross_entropy(run, factor_ == 1 ? x : scale(run, x, factor_), weight(), bias(), labels, options);
 }
 
 void Output::visit(const WeightVisitor& visitor) {
-  if (!tied_) visitor(weight_);
+  if (!tied_ && !none()) visitor(weight_);
   if (bias()) visitor(bias_);
 }
 

@@ -11,6 +11,8 @@ struct OutputOptions {
   std::string weight_name;       // of its own matrix
   std::string bias_name;         // empty: no bias
   std::vector<int64_t> bias_shape;
+  real factor = 1;  // on logits, before the bias
+  real cap = 0;     // logits are cap·tanh(logits/cap); 0: as they are
   Initial initial;
 };
 
@@ -27,10 +29,14 @@ class Output {
 
   const Weight& weight() const { return tied_ ? *tied_ : weight_; }
   const Weight* bias() const { return bias_.name.empty() ? nullptr : &bias_; }
+  bool none() const { return !tied_ && weight_.name.empty(); }
+  real factor() const { return factor_; }
+  real cap() const { return cap_; }
 
  private:
   const Weight* tied_ = nullptr;
   Weight weight_, bias_;
+  real factor_ = 1, cap_ = 0;
 };
 
 }  // namespace limpid

@@ -5,13 +5,15 @@
 
 namespace limpid {
 
-std::vector<real> sinusoids(int64_t positions, int64_t width, bool interleaved) {
+std::vector<real> sinusoids(int64_t positions, int64_t width, SinusoidLayout layout) {
+  const bool interleaved = layout == SinusoidLayout::interleaved;
+  const double steps = layout == SinusoidLayout::fairseq ? static_cast<double>(std::max<int64_t>(width / 2 - 1, 1))
+                                                         : static_cast<double>(width) / 2;
   std::vector<real> table(positions * width);
   for (int64_t position = 0; position < positions; ++position) {
     real* row = table.data() + position * width;
     for (int64_t i = 0; i < width / 2; ++i) {
-      const double angle =
-          static_cast<double>(position) / std::pow(10000.0, 2.0 * static_cast<double>(i) / static_cast<double>(width));
+      const double angle = static_cast<double>(position) / std::pow(10000.0, static_cast<double>(i) / steps);
       row[interleaved ? 2 * i : i] = static_cast<real>(std::sin(angle));
       row[interleaved ? 2 * i + 1 : width / 2 + i] = static_cast<real>(std::cos(angle));
     }
@@ -19,21 +21,24 @@ std::vector<real> sinusoids(int64_t positions, int64_t width, bool interleaved) 
   return table;
 }
 
-Positions Positions::sinusoidal(int64_t max_positions, int64_t width, bool interleaved) {
+Positions Positions::sinusoidal(int64_t max_positions, int64_t offset, int64_t width, SinusoidLayout layout) {
   Positions result;
   result.max_positions_ = max_positions;
-  result.sinusoids_ = std::make_shared<std::vector<real>>(sinusoids(max_positions, width, interleaved));
-  result.table_ = {.name = "sinusoids", .shape = {max_positions, width}, .part = Part::position};
+  result.offset_ = offset;
+  result.sinusoids_ = std::make_shared<std::vector<real>>(sinusoids(max_positions + offset, width, layout));
+  result.table_ = {.name = "sinusoids", .shape = {max_positions + offset, width}, .part = Part::position};
   result.table_.data = result.sinusoids_->data();
   return result;
 }
 
-Positions Positions::learned(const std::string& name, int64_t max_positions, int64_t width, const Initial& initial) {
+Positions Positions::learned(const std::string& name, int64_t max_positions, int64_t offset, int64_t width,
+                             const Initial& initial) {
   Positions result;
   result.max_positions_ = max_positions;
+  result.offset_ = offset;
   result.learned_ = true;
   result.table_ = {
-      .name = name + ".weight", .shape = {max_positions, width}, .part = Part::position, .initial = initial};
+      .name = name + ".weight", .shape = {max_positions + offset, width}, .part = Part::position, .initial = initial};
   return result;
 }
 
@@ -43,7 +48,10 @@ Tensor Positions::forward(Run& run, const Stream& stream) const {
       last == stream.positions.end() || *last < max_positions_,
       "[positions] a sequence reaches token {}, but the model knows only {} positions: shorten the text",
       [&] { return *last + 1; }, max_positions_);
-  return embedding(run, table_, stream.positions);
+  if (offset_ == 0) return embedding(run, table_, stream.positions);
+  std::vector<int32_t> rows = stream.positions;
+  for (int32_t& row : rows) row += static_cast<int32_t>(offset_);
+  return embedding(run, table_, rows);
 }
 
 void Positions::visit(const WeightVisitor& visitor) {

@@ -14,7 +14,7 @@ Tokens Tokens::of(const std::vector<std::vector<int32_t>>& rows) {
 }
 
 Stream Stream::of(const Sequences& sequences, const std::vector<int64_t>& before) {
-  Stream stream{sequences, {}};
+  Stream stream{.sequences = sequences, .positions = {}};
   stream.positions.reserve(sequences.tokens());
   for (int64_t i = 0; i < sequences.count(); ++i) {
     const int64_t first = before.empty() ? 0 : before[i];

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tensor/sequences.h"
+#include "tensor/tensor.h"
 
 namespace limpid {
 
@@ -18,6 +19,9 @@ struct Tokens {
 struct Stream {
   Sequences sequences;
   std::vector<int32_t> positions;  // of each token within its sequence
+  // What self-attention adds to scores by distance, (heads, distances) with this column for distance 0; empty: nothing.
+  Tensor bias = {};
+  int64_t bias_zero = 0;
 
   // Positions count on from those that each sequence has had before (none without `before`).
   static Stream of(const Sequences& sequences, const std::vector<int64_t>& before = {});

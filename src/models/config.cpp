@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "models/config_steps.h"
+#include "models/config_family.h"
 
 namespace limpid {
 namespace {
@@ -22,7 +22,8 @@ double estimated_parameters(const Config& config) {
   double count = product(config.vocab + config.max_positions + config.token_types, config.width);
   for (const StackConfig& stack : {config.encoder, config.decoder})
     count += product(stack.layers, config.width, 2 * (stack.heads + stack.kv_heads), config.head_size) +
-             product(stack.layers, config.width, stack.ffn, config.gated ? 3 : 2);
+             product(stack.layers, config.width, stack.ffn, config.gated ? 3 : 2) +
+             product(stack.layers, config.experts.count, config.width, config.experts.features, 3);
   const RnnConfig& rnn = config.rnn;
   return count + product(8, rnn.layers, rnn.hidden, rnn.hidden + rnn.embed) + product(config.vocab, rnn.embed);
 }
@@ -58,12 +59,14 @@ Json parse_json(const std::string& text) {
 }  // namespace
 
 void check_consistency(const Config& config) {
-  check(config.positions != PositionKind::rotary || config.head_size % 2 == 0,
+  check(config.positions != PositionKind::rotary || config.rope.turned(config.head_size) % 2 == 0,
         "[config] a head has {} numbers ({} {}): allowed with rotary positions, which turn pairs, is an even number",
         config.head_size, width_key(config), config.width);
   check(config.positions != PositionKind::sinusoidal || config.width % 2 == 0,
         "[config] {} is {}: allowed with sinusoidal positions, sines and cosines in pairs, is an even number",
         width_key(config), config.width);
+  check(config.experts.chosen <= config.experts.count, "[config] num_experts_per_tok {} of {} experts",
+        config.experts.chosen, config.experts.count);
   check(config.activation != Activation::tanh || config.dropout.activation == 0,
         "[config] dropout on activations is {} with tanh: allowed is 0", config.dropout.activation);
   constexpr double kMost = 1e15;  // far beyond any memory, far below what overflows
@@ -76,7 +79,7 @@ Config parse_config(const Json& json) {
   ConfigReader reader(json);
   read_family(reader, config);
   read_limpid(reader, config);
-  if (config.positions == PositionKind::rotary) read_rotary(reader, config);
+  if (config.positions == PositionKind::rotary && !reader.was_asked("rope_parameters")) read_rope(reader, config, {});
   refuse_unsupported(reader, config);
   // Quantised matrices have their outputs in rows, in every family.
   if (reader.has("quantization_config")) config.layout = WeightLayout::out_in;

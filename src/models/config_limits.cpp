@@ -12,7 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A key that changes the mathematics, and the values under which it changes nothing; null (or no key) always does.
+// A key that changes the mathematics, and the values under which it changes nothing; null (or no key) always does. What
+// a family has read itself is its own matter.
 struct Limit {
   std::string_view model_types;  // that it applies to, or all
   std::string_view key;
@@ -43,10 +44,13 @@ const std::vector<Limit>& limits() {
       {"all", "qk_layernorm", {false}},
       {"all", "num_experts", {0, 1}},
       {"all", "num_local_experts", {0, 1}},
-      {"gpt2", "scale_attn_by_inverse_layer_idx", {false}},
-      {"gpt2 llama bert", "add_cross_attention", {false}},
-      {"bert", "is_decoder", {false}},
-      {"gpt2 bert", "position_embedding_type", {"absolute"}},
+      {"all", "clip_qkv", {}},
+      {"all", "scale_attn_by_inverse_layer_idx", {false}},
+      {"all", "use_bidirectional_attention", {false}},
+      {"all", "no_rope_layers", {}},
+      {"all", "add_cross_attention", {false}},
+      {"bert roberta xlm-roberta", "is_decoder", {false}},
+      {"gpt2 bert roberta xlm-roberta", "position_embedding_type", {"absolute"}},
       {"llama", "position_embedding_type", {"rope", "rotary"}},
       {"marian pegasus", "normalize_embedding", {false}},
       {"marian pegasus", "static_position_embeddings", {true}},
@@ -62,6 +66,7 @@ bool has_word(std::string_view words, std::string_view word) {
 }
 
 void refuse_windows(ConfigReader& reader) {
+  if (reader.was_asked("layer_types")) return;  // the family reads windows
   const bool used = reader.flag("use_sliding_window", true);
   if (const Json* window = reader.find("sliding_window"); window && used)
     reader.wrong("sliding_window", *window, "null, or use_sliding_window false");
@@ -94,7 +99,10 @@ constexpr std::string_view kSilent =
     " pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type prefix problem_type"
     " remove_invalid_values reorder_and_upcast_attn repetition_penalty return_dict return_dict_in_generate"
     " sep_token_id suppress_tokens task_specific_params temperature tf_legacy_loss tokenizer_class top_k top_p"
-    " torch_dtype torchscript transformers_version typical_p unk_token_id use_bfloat16 use_cache vocab_file ";
+    " torch_dtype torchscript transformers_version typical_p unk_token_id use_bfloat16 use_cache vocab_file"
+    " cache_implementation classifier_pooling deterministic_flash_attn initializer_cutoff_factor"
+    " original_max_position_embeddings output_router_logits qa_dropout repad_logits_with_grad"
+    " reference_compile router_aux_loss_coef slow_but_exact sparse_pred_ignore_index sparse_prediction ";
 
 bool silent(const std::string& key, const Config& config) {
   if (has_word(kSilent, key) || key.starts_with("_") || key.starts_with("summary_")) return true;
@@ -107,6 +115,7 @@ bool silent(const std::string& key, const Config& config) {
 void refuse_unsupported(ConfigReader& reader, Config& config) {
   for (const Limit& limit : limits()) {
     if (limit.model_types != "all" && !has_word(limit.model_types, config.model_type)) continue;
+    if (reader.was_asked(limit.key)) continue;
     const Json* value = reader.find(limit.key);
     if (!value || std::find(limit.allowed.begin(), limit.allowed.end(), *value) != limit.allowed.end()) continue;
     std::string allowed;
@@ -115,25 +124,6 @@ void refuse_unsupported(ConfigReader& reader, Config& config) {
   }
   refuse_windows(reader);
   note_training_only(reader, config);
-}
-
-void read_rotary(ConfigReader& reader, Config& config) {
-  const double theta = reader.positive("rope_theta", 10000);
-  config.rope_theta = static_cast<real>(theta);
-  for (const std::string key : {"rope_scaling", "rope_parameters"}) {
-    const Json* value = reader.find(key);
-    if (!value) continue;
-    ConfigReader rope(*value, key + ".");
-    for (const char* type : {"rope_type", "type"})  // the second is the older name
-      rope.choice<bool>(type, true, {{"default", true}});
-    const double inner = rope.positive("rope_theta", theta);
-    check(!reader.has("rope_theta") || inner == theta, "[config] rope_theta {} differs from {}.rope_theta {}", theta,
-          key, inner);
-    if (rope.has("rope_theta")) config.rope_theta = static_cast<real>(inner);
-    for (const std::string& other : rope.never_asked())
-      if (other != "partial_rotary_factor" || (*value)[other] != 1)
-        rope.wrong(other, (*value)[other], "rope_type \"default\" and rope_theta alone");
-  }
 }
 
 void note_ignored(const ConfigReader& reader, Config& config) {

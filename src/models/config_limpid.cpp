@@ -43,6 +43,8 @@ void read_bias(ConfigReader& reader, Variant& variant, Config& config) {
   check(bias || config.norm != NormKind::batch,
         "[config] limpid.bias is false where norm is \"batch\": allowed is true");
   variant.set(config.attention_bias, bias);
+  variant.set(config.attention_output_bias, bias);
+  config.head_bias = config.head_bias && bias;
   variant.set(config.ffn_bias, bias);
   variant.set(config.norm_bias, bias && config.norm != NormKind::rms);
   if (!bias) variant.set(config.output_bias, false);

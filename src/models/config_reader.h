@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,6 +58,8 @@ class ConfigReader {
   [[noreturn]] void wrong(std::string_view key, const Json& value, std::string_view allowed) const;
   [[noreturn]] void missing(std::string_view key, std::string_view allowed) const;
 
+  const Json& json() const { return object_; }
+  bool was_asked(std::string_view key) const { return std::find(asked_.begin(), asked_.end(), key) != asked_.end(); }
   std::vector<std::string_view> asked() const { return {asked_.begin(), asked_.end()}; }
   std::vector<std::string> never_asked() const;  // keys that stand in the object with a value
 

@@ -9,14 +9,14 @@ namespace limpid {
 // Hugging Face's names of activation functions.
 ConfigReader::Names<Activation> activation_names();
 
+// Every model_type that can be read.
+std::vector<std::string_view> known_model_types();
+
 // The keys of the config's family, with Hugging Face's values where optional ones are absent.
 void read_family(ConfigReader& reader, Config& config);
 
 // The object "limpid": what no Hugging Face config can say.
 void read_limpid(ConfigReader& reader, Config& config);
-
-// rope_theta and what may stand around it, where positions are rotary.
-void read_rotary(ConfigReader& reader, Config& config);
 
 // Throws where a key that changes the mathematics has a value that Limpid does not compute.
 void refuse_unsupported(ConfigReader& reader, Config& config);

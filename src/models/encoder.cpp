@@ -3,22 +3,33 @@
 namespace limpid {
 
 Encoder::Encoder(const Config& config) : Model(config) {
-  const ModelNames& names = names_of(config.model_type);
+  const ModelNames& names = names_of(config);
   embedding_ = {.name = names.embedding + ".weight",
                 .shape = {config.vocab, config.width},
                 .part = Part::embedding,
                 .initial = embedding_initial(config)};
   stack_ = Stack(config, config.encoder, names.encoder, {.scope = ""}, &embedding_);
-  classifies() ? build_classifying() : build_guessing();
+  const auto dense = [&](const std::string& name) {
+    return Linear(config.width, {{name, config.width}},
+                  {.part = Part::output, .bias = config.head_bias, .initial = Initial::normal(config.initializer_range)});
+  };
+  switch (config.head) {
+    case HeadKind::words:
+      transform_ = dense(names.head.dense);
+      build_guessing();
+      break;
+    case HeadKind::labels:
+      transform_ = dense(names.head.label_dense);
+      build_classifying();
+      break;
+    case HeadKind::pooler: transform_ = dense(names.head.pooler); break;
+    case HeadKind::none: break;
+  }
 }
 
 void Encoder::build_guessing() {
-  const ModelNames& names = names_of(config_.model_type);
-  transform_ = Linear(
-      config_.width, {{"cls.predictions.transform.dense", config_.width}},
-      {.part = Part::output, .bias = config_.output_bias, .initial = Initial::normal(config_.initializer_range)});
-  transform_norm_ = Norm("cls.predictions.transform.LayerNorm", config_.width,
-                         {NormKind::layer, config_.norm_eps, config_.norm_bias});
+  const ModelNames& names = names_of(config_);
+  transform_norm_ = Norm(names.head.norm, config_.width, {NormKind::layer, config_.norm_eps, config_.norm_bias});
   output_ = Output(config_.width, config_.vocab,
                    {.tied = config_.tie_output ? &embedding_ : nullptr,
                     .weight_name = names.output,
@@ -27,15 +38,13 @@ void Encoder::build_guessing() {
                     .initial = embedding_initial(config_)});
 }
 
-// Hugging Face's BertForSequenceClassification.
+// Hugging Face's classes for classifying sequences.
 void Encoder::build_classifying() {
   const auto labels = static_cast<int64_t>(config_.labels.size());
-  transform_ = Linear(
-      config_.width, {{"bert.pooler.dense", config_.width}},
-      {.part = Part::output, .bias = config_.output_bias, .initial = Initial::normal(config_.initializer_range)});
+  const std::string& name = names_of(config_).head.label_output;
   output_ = Output(config_.width, labels,
-                   {.weight_name = "classifier.weight",
-                    .bias_name = config_.output_bias ? "classifier.bias" : "",
+                   {.weight_name = name + ".weight",
+                    .bias_name = config_.output_bias ? name + ".bias" : "",
                     .bias_shape = {labels},
                     .initial = Initial::normal(config_.initializer_range)});
 }
@@ -44,22 +53,27 @@ void Encoder::visit_parameters(const WeightVisitor& visitor) {
   visitor(embedding_);
   stack_.visit(visitor);
   transform_.visit(visitor);
-  if (!classifies()) transform_norm_.visit(visitor);
+  if (config_.guesses_words()) transform_norm_.visit(visitor);
   output_.visit(visitor);
 }
 
 Tensor Encoder::forward(Run& run, const Batch& batch) const {
-  Tensor x = scored(run, stack_.forward(run, batch.input), batch);  // (scored tokens, width)
-  if (classifies()) return pooled(run, x, batch);
-  x = activation(run, transform_.forward(run, x), config_.activation);
-  return transform_norm_.forward(run, x, "head_norm", scored_rows(batch));
+  return head(run, scored(run, stack_.forward(run, batch.input), batch), scored_rows(batch));  // (scored tokens, width)
 }
 
-Tensor Encoder::pooled(Run& run, const Tensor& first, const Batch& batch) const {
-  const Sequences rows = scored_rows(batch);
-  Tensor x = activation(run, transform_.forward(run, first), Activation::tanh);
-  x = run.tap("pooled", x, {.rows = &rows});
-  return dropout_add(run, {}, std::move(x), config_.dropout.classifier);
+Tensor Encoder::finish(Run& run, const Tensor& x, const Sequences& rows) const {
+  return head(run, stack_.finish(run, x, rows), rows);
+}
+
+Tensor Encoder::head(Run& run, const Tensor& x, const Sequences& rows) const {
+  if (config_.classifies()) return dropout_add(run, {}, pool(run, x, rows), config_.dropout.classifier);
+  if (!config_.guesses_words()) return x;
+  return transform_norm_.forward(run, activation(run, transform_.forward(run, x), config_.head_activation), "head_norm",
+                                 rows);
+}
+
+Tensor Encoder::pool(Run& run, const Tensor& first, const Sequences& rows) const {
+  return run.tap("pooled", activation(run, transform_.forward(run, first), config_.head_activation), {.rows = &rows});
 }
 
 }  // namespace limpid

@@ -3,17 +3,19 @@
 namespace limpid {
 
 LanguageModel::LanguageModel(const Config& config) : Model(config) {
-  const ModelNames& names = names_of(config.model_type);
+  const ModelNames& names = names_of(config);
   embedding_ = {.name = names.embedding + ".weight",
-                .shape = {config.vocab, config.width},
+                .shape = {config.vocab, config.embed_width > 0 ? config.embed_width : config.width},
                 .part = Part::embedding,
                 .initial = embedding_initial(config)};
   stack_ = Stack(config, config.decoder, names.decoder, {.scope = "", .causal = true}, &embedding_);
-  output_ = Output(config.width, config.vocab,
+  output_ = Output(embedding_.shape[1], config.vocab,
                    {.tied = config.tie_output ? &embedding_ : nullptr,
                     .weight_name = names.output,
-                    .bias_name = {},
-                    .bias_shape = {},
+                    .bias_name = config.output_bias ? names.output_bias : "",
+                    .bias_shape = {config.vocab},
+                    .factor = config.logit_factor,
+                    .cap = config.logit_cap,
                     .initial = embedding_initial(config)});
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // LanguageModel: a decoder alone. Predicts the next token from the last vector of the tokens so far. GPT-2's shape,
-// Llama's shape, and what lies between.
+// Llama's shape, and what lies between and around them.
 
 #include "models/model.h"
 #include "models/stack.h"
@@ -13,6 +13,7 @@ class LanguageModel : public Model {
 
   void visit_parameters(const WeightVisitor& visitor) override;
   Tensor forward(Run& run, const Batch& batch) const override;
+  Tensor finish(Run& run, const Tensor& x, const Sequences& rows) const override { return stack_.finish(run, x, rows); }
 
  private:
   Weight embedding_;

@@ -77,10 +77,17 @@ Sequences Model::scored_rows(const Batch& batch) {
 }
 
 Tensor Model::logits(Run& run, const Batch& batch) const {
+  check_output();
   return output_.logits(run, forward(run, batch), scored_rows(batch));
 }
 
+void Model::check_output() const {
+  check(!output_.none(), "[model] this {} ends in vectors and has no words or labels to choose from: use limpid embed",
+        config_.model_type);
+}
+
 Loss Model::loss(Run& run, const Batch& batch, const LossOptions& options) const {
+  check_output();
   return output_.loss(run, forward(run, batch), scored_rows(batch), scored_labels(batch), options);
 }
 

@@ -39,6 +39,11 @@ class Model {
   // The last vectors of the tokens that are scored, (scored tokens, width), ready for the output layer.
   virtual Tensor forward(Run& run, const Batch& batch) const = 0;
 
+  // From the vectors that a decoder's (or the one stack's) last block leaves to what the output layer reads: what
+  // stands between them is applied to any layer's vectors to look at them as words.
+  virtual Tensor finish(Run& run, const Tensor& x, const Sequences& rows) const = 0;
+
+  // Of an encoder without an output layer they are an Error.
   Tensor logits(Run& run, const Batch& batch) const;
   Loss loss(Run& run, const Batch& batch, const LossOptions& options) const;
   const Output& output() const { return output_; }
@@ -48,6 +53,7 @@ class Model {
   Tensor scored(Run& run, const Tensor& x, const Batch& batch) const;
   // The scored tokens of each sequence: how the rows of features and logits are to be read.
   static Sequences scored_rows(const Batch& batch);
+  void check_output() const;
 
   Config config_;
   Output output_;

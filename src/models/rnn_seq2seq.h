@@ -24,6 +24,7 @@ class RnnSeq2Seq : public Model {
 
   void visit_parameters(const WeightVisitor& visitor) override;
   Tensor forward(Run& run, const Batch& batch) const override;
+  Tensor finish(Run&, const Tensor& x, const Sequences&) const override { return x; }
 
   // Reads the sources; the state's rows stand in the given order of sequences.
   RnnDecoderState encode(Run& run, const Tokens& source, std::span<const int32_t> order) const;

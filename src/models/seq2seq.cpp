@@ -3,7 +3,7 @@
 namespace limpid {
 
 Seq2Seq::Seq2Seq(const Config& config) : Model(config) {
-  const ModelNames& names = names_of(config.model_type);
+  const ModelNames& names = names_of(config);
   auto table = [&](const std::string& name) {
     return Weight{.name = name + ".weight",
                   .shape = {config.vocab, config.width},
@@ -23,6 +23,8 @@ Seq2Seq::Seq2Seq(const Config& config) : Model(config) {
                     .weight_name = names.output,
                     .bias_name = config.output_bias ? names.output_bias : "",
                     .bias_shape = {1, config.vocab},
+                    .factor = config.logit_factor,
+                    .cap = config.logit_cap,
                     .initial = embedding_initial(config)});
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Seq2Seq: the Transformer of "Attention Is All You Need". An encoder reads the source, a decoder writes the target
-// looking at the encoder's output. Post-norm (as in the paper and Marian) or pre-norm (as in Pegasus).
+// looking at the encoder's output. Post-norm (as in the paper, Marian and BART) or pre-norm (as in Pegasus and T5).
 
 #include "models/model.h"
 #include "models/stack.h"
@@ -13,6 +13,9 @@ class Seq2Seq : public Model {
 
   void visit_parameters(const WeightVisitor& visitor) override;
   Tensor forward(Run& run, const Batch& batch) const override;
+  Tensor finish(Run& run, const Tensor& x, const Sequences& rows) const override {
+    return decoder_.finish(run, x, rows);
+  }
 
   Tensor encode(Run& run, const Tokens& source) const;  // the memory: (source tokens, width)
   Tensor decode(Run& run, const Tokens& input, const Tensor& memory, const Sequences& source) const;

@@ -4,6 +4,7 @@
 
 #include "layers/block.h"
 #include "layers/embedding.h"
+#include "layers/relative_bias.h"
 #include "models/config.h"
 #include "models/names.h"
 
@@ -24,13 +25,17 @@ class Stack {
   // The last vectors of all tokens, (tokens, width).
   Tensor forward(Run& run, const Tokens& tokens, const Tensor& memory = {},
                  const Sequences& memory_sequences = {}) const;
+  // From the vectors that the last block leaves to those: the last norm and the projection behind it.
+  Tensor finish(Run& run, Tensor x, const Sequences& rows) const;
   void visit(const WeightVisitor& visitor);
 
  private:
   StackSide side_;
   Embedding embedding_;
+  RelativeBias relative_;
   std::vector<Block> blocks_;
   std::optional<Norm> final_norm_;
+  std::optional<Linear> project_out_;
 };
 
 // How the embedding of a model starts.

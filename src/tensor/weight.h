@@ -45,6 +45,8 @@ struct Weight {
   Part part = Part::embedding;
   Initial initial;
   bool trainable = true;  // false: statistics that are kept but not learned
+  // Where row i of ours is in the files of its family, which keep them in another order; null: the same.
+  std::shared_ptr<const std::vector<int32_t>> file_rows;
 
   NumberType type = kRealType;
   const void* data = nullptr;
