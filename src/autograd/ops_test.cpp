@@ -188,9 +188,47 @@ TEST(OpsGradient, Rows) {
 TEST(OpsGradient, Rotary) {
   const Inputs in({{4, 12}});
   const std::vector<int32_t> positions = {0, 1, 2, 9};
-  EXPECT_LT(
-      in.error([&](limpid::Run& run) { return weighted_sum(run, rotary(run, in.value(run, 0), positions, {{in.value(run, 0).rows(), turn}})); }),
-      kTolerance);
+  const auto usual = std::make_shared<Rotation>(Rotation{{1, 0.1, 0.01}, 6});
+  const auto part = std::make_shared<Rotation>(Rotation{{0.7, 0.2}, 6, 1.3});  // two numbers of a head are not turned
+  EXPECT_LT(in.error([&](limpid::Run& run) {
+    return weighted_sum(run, rotary(run, in.value(run, 0), positions, {{1, usual}, {3, part}}));
+  }),
+            kTolerance);
+}
+
+TEST(OpsGradient, NormsOfPartsWithAnOffset) {
+  const Inputs in({{4, 12}, {4}, {4}, {1, 12}});
+  for (const size_t rows : {0, 3})
+    for (const real offset : {0.0, 1.0}) {
+      const NormGain gain(in.weight(1), offset);
+      EXPECT_LT(in.error([&](limpid::Run& run) {
+        return weighted_sum(run, rms_norm(run, in.value(run, rows), gain, 1e-3, 3)) +
+               weighted_sum(run, layer_norm(run, in.value(run, rows), gain, &in.weight(2), 1e-3, 3)) +
+               weighted_sum(run, rms_norm(run, in.value(run, rows), NormGain(), 1e-3));
+      }),
+                kTolerance);
+    }
+}
+
+TEST(OpsGradient, ClipsCapsAndRows) {
+  const Inputs in({{4, 6}, {4, 1}, {5, 3}});
+  const std::vector<int32_t> rows = {3, 0, 3, 5}, buckets = {0, 4, 4, 2};
+  EXPECT_LT(in.error([&](limpid::Run& run) {
+    return weighted_sum(run, clip(run, in.value(run, 0), 0.5)) + weighted_sum(run, soft_cap(run, in.value(run, 0), 0.8)) +
+           weighted_sum(run, scale_rows(run, in.value(run, 0), in.value(run, 1))) +
+           weighted_sum(run, spread_rows(run, in.value(run, 0), rows, 6)) +
+           weighted_sum(run, bucket_bias(run, in.weight(2), buckets));
+  }),
+            kTolerance);
+}
+
+TEST(OpsGradient, Routes) {
+  const Inputs in({{6, 5}});
+  for (const bool normalize : {false, true})
+    EXPECT_LT(in.error([&](limpid::Run& run) {
+      return weighted_sum(run, route(run, in.value(run, 0), 2, normalize).shares);
+    }),
+              kTolerance);
 }
 
 AttentionBatch small_attention(bool causal) {
@@ -221,6 +259,27 @@ TEST(OpsGradient, Attention) {
                   true),
               kTolerance);
   }
+}
+
+TEST(OpsGradient, AttentionInAWindowWithCapAndBias) {
+  for (const bool causal : {false, true})
+    for (const bool steps : {false, true}) {
+      AttentionBatch batch = small_attention(true);
+      batch.shape.causal = causal;
+      batch.shape.window = 2;
+      batch.shape.softcap = 0.6;
+      batch.bias_zero = 4 + kernels::kBiasMargin;
+      const Inputs in({{8, 20}, {8, 10}, {8, 10}, {4, 2 * batch.bias_zero}});
+      EXPECT_LT(in.error([&](limpid::Run& run) {
+        AttentionBatch biased = batch;
+        biased.bias = in.value(run, 3);
+        const Tensor q = in.value(run, 0), k = in.value(run, 1), v = in.value(run, 2);
+        if (!steps) return weighted_sum(run, attention(run, q, k, v, biased, 0));
+        const Tensor masked = attention_mask(run, attention_scores(run, q, k, biased), biased);
+        return weighted_sum(run, attention_values(run, attention_softmax(run, masked, biased), v, biased, 0));
+      }),
+                kTolerance);
+    }
 }
 
 TEST(OpsGradient, AdditiveScores) {

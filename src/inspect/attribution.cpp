@@ -1,6 +1,7 @@
 #include "inspect/attribution.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "inspect/encoder_head.h"
 #include "inspect/run_record.h"
@@ -46,6 +47,8 @@ class StackWalk {
 
   void walk(Direction w) {
     const std::string side = two_sided_ ? "decoder." : "";
+    if (config_.embed_width > 0)
+      w = worth_of_inputs(weights_.projection(names_of(config_).project_out, WeightLayout::out_in), w);
     if (config_.final_norm) w = through_norm(w, names_.final_norm, side + "final_norm", -1);
     bool reaches = true;  // without residual connections nothing below the last sub-layer has a direct way
     for (int64_t layer = stack_config(config_).layers - 1; layer >= 0 && reaches; --layer) reaches = block(w, layer);
@@ -59,16 +62,21 @@ class StackWalk {
     const std::string scope = fmt::format("{}.{}.", scope_, layer);
     if (config_.feed_forward) {
       w = after(w, names.norm_ffn, scope + "norm2", layer);
-      feed_forward(w, names.ffn, scope, layer);
+      const Direction of_output = into(w, names.norm_ffn_out, scope + "norm2_post", layer);
+      if (config_.experts.count > 0)
+        add(scope + "ffn", PartKind::feed_forward, layer, -1, dot(of_output, row(scope + "ffn_out")));
+      else
+        feed_forward(of_output, names.ffn, scope, layer);
       if (!config_.residual) return false;
     }
     if (two_sided_) {
       w = after(w, names.norm_cross, scope + "norm_cross", layer);
-      attention(w, names.cross, scope + "cross_attn", layer);
+      attention(into(w, "", "", layer), names.cross, scope + "cross_attn", layer);
       if (!config_.residual) return false;
     }
     w = after(w, names.norm_self, scope + "norm1", layer);
-    attention(w, names.self, scope + (two_sided_ ? "self_attn" : "attn"), layer);
+    attention(into(w, names.norm_self_out, scope + "norm1_post", layer), names.self,
+              scope + (two_sided_ ? "self_attn" : "attn"), layer);
     return config_.residual;
   }
 
@@ -77,8 +85,15 @@ class StackWalk {
     return config_.norm_place == NormPlace::after ? through_norm(w, name, tap, layer) : w;
   }
 
+  // What a sub-layer's output is worth on its way into the stream: its factor, and the norm that may stand there.
+  Direction into(Direction w, const std::string& name, const std::string& tap, int64_t layer) {
+    for (double& x : w) x *= static_cast<double>(config_.residual_factor);
+    const bool normed = config_.norm_place == NormPlace::output || config_.norm_place == NormPlace::both;
+    return normed ? through_norm(w, name, tap, layer) : w;
+  }
+
   Direction through_norm(const Direction& w, const std::string& name, const std::string& tap, int64_t layer) {
-    const NormWeights norm = weights_.norm(name, config_.norm, static_cast<double>(config_.norm_eps));
+    const NormWeights norm = weights_.norm(name, config_.norm_options(), config_.width);
     add(tap + ".bias", PartKind::norm, layer, -1, norm.constant(w));
     return norm.backward(w, config_.norm == NormKind::batch ? 1 : row(tap + ".scale")[0]);
   }
@@ -105,11 +120,14 @@ class StackWalk {
   }
 
   void embedding(Direction w, const std::string& side) {
-    if (config_.embedding_norm) w = through_norm(w, names_of(config_).embedding_norm, "embed_norm", -1);
+    if (config_.embedding_norm)
+      w = through_norm(w, fmt::format(fmt::runtime(names_of(config_).embedding_norm), two_sided_ ? "decoder" : ""),
+                       side + "embed_norm", -1);
     if (record_.has("segment_embed")) add("segment_embed", PartKind::segment, -1, -1, dot(w, row("segment_embed")));
     if (record_.has(side + "pos_embed"))
       add(side + "pos_embed", PartKind::position, -1, -1, dot(w, row(side + "pos_embed")));
-    add(side + "embed", PartKind::embedding, -1, -1, dot(w, row(side + "embed")));
+    add(side + "embed", PartKind::embedding, -1, -1,
+        dot(w, row(config_.embed_width > 0 ? side + "embed_in" : side + "embed")));
   }
 
   std::vector<double> row(const std::string& tap) const { return record_.at(tap).row(position_); }
@@ -145,10 +163,25 @@ void attribute_recurrent(const Config& config, const RunRecord& record, const Di
   take("decoder.embed", PartKind::embedding, -1);
 }
 
-Direction unembedding(const Model& model, const AttributionOptions& options) {
-  Direction w = row_of(model.output().weight(), options.token);
+// What a cap on logits leaves of this one: parts are shares of what it was before.
+double kept_by_cap(const Output& output, real logit) {
+  const auto cap = static_cast<double>(output.cap());
+  if (cap == 0 || logit == 0) return 1;
+  const double share = std::clamp(static_cast<double>(logit) / cap, -1 + 1e-9, 1 - 1e-9);
+  return share / std::atanh(share);
+}
+
+// The direction whose product with the last vector is the logit, or the difference of two; `logits` is their row.
+Direction unembedding(const Model& model, const AttributionOptions& options, const real* logits) {
+  const Output& output = model.output();
+  const auto of = [&](int32_t token) {
+    Direction w = row_of(output.weight(), token);
+    for (double& x : w) x *= static_cast<double>(output.factor()) * kept_by_cap(output, logits[token]);
+    return w;
+  };
+  Direction w = of(options.token);
   if (options.against < 0) return w;
-  const Direction other = row_of(model.output().weight(), options.against);
+  const Direction other = of(options.against);
   for (size_t i = 0; i < w.size(); ++i) w[i] -= other[i];
   return w;
 }
@@ -158,13 +191,21 @@ double chosen(const AttributionOptions& options, const real* row) {
          (options.against < 0 ? 0.0 : static_cast<double>(row[options.against]));
 }
 
+double chosen_bias(const Output& output, const AttributionOptions& options, const real* bias, const real* logits) {
+  const auto of = [&](int32_t token) {
+    return static_cast<double>(bias[token]) * kept_by_cap(output, logits[token]);
+  };
+  return of(options.token) - (options.against < 0 ? 0.0 : of(options.against));
+}
+
 std::vector<std::string> wanted_taps(const Config& config) {
   if (config.family == Family::rnn_seq2seq) return {"decoder.*.h", "context", "decoder.embed"};
   const std::string scope = stack_scope(config), side = config.family == Family::seq2seq ? "decoder." : "";
-  std::vector<std::string> taps = {scope + ".*.scale", scope + ".*attn.z", scope + ".*.ffn.post",
-                                   side + "embed",     side + "pos_embed", side + "final_norm.scale"};
+  std::vector<std::string> taps = {scope + ".*.scale", scope + ".*attn.z",        scope + ".*.ffn.post",
+                                   side + "embed",     side + "pos_embed",        side + "final_norm.scale",
+                                   side + "embed_in",  side + "embed_norm.scale", scope + ".*.ffn_out"};
   if (config.family == Family::encoder)
-    for (const char* tap : {"segment_embed", "embed_norm.scale", "head_norm.scale", "final_norm"})
+    for (const char* tap : {"segment_embed", "head_norm.scale", "final_norm"})
       taps.emplace_back(tap);
   if (config.family == Family::encoder)
     taps.push_back(fmt::format("{}.{}.resid_post", scope, config.encoder.layers - 1));
@@ -176,6 +217,7 @@ std::vector<std::string> wanted_taps(const Config& config) {
 Attribution attribute_logit(Model& model, const Example& example, const AttributionOptions& options) {
   const Config& config = model.config();
   const int64_t position = position_of(example, options.position);
+  check(config.has_output(), "[look] this model ends in vectors: it has no logits to take apart");
   const int64_t choices = model.output().weight().shape[0];
   check(options.token >= 0 && options.token < choices && options.against < choices,
         "[look] there is no token {}: the model chooses among {}", std::max(options.token, options.against), choices);
@@ -185,11 +227,13 @@ Attribution attribute_logit(Model& model, const Example& example, const Attribut
   const RunRecord record = record_run(model, example, wanted_taps(config));
   Attribution result{.position = position, .token = options.token};
   // A classifier's logits have one row; every other position is scored.
-  result.logit = chosen(options, record.logits.values().row(config.labels.empty() ? position : 0));
-  Direction w = unembedding(model, options);
+  const real* const logits = record.logits.values().row(config.labels.empty() ? position : 0);
+  result.logit = chosen(options, logits);
+  Direction w = unembedding(model, options, logits);
   if (const Weight* bias = model.output().bias()) {
     const std::vector<real> numbers = numbers_of(*bias);
-    result.parts.push_back({"output.bias", PartKind::bias, -1, -1, chosen(options, numbers.data())});
+    result.parts.push_back(
+        {"output.bias", PartKind::bias, -1, -1, chosen_bias(model.output(), options, numbers.data(), logits)});
   }
   if (config.family == Family::rnn_seq2seq) {
     attribute_recurrent(config, record, w, position, result.parts);

@@ -38,7 +38,7 @@ std::vector<double> EncoderHead::backward(const std::vector<double>& w, const st
   const Tensor after = activation(run, limpid::constant(run, {before.data(), 1, dense.outputs}), activation_);
   std::vector<double> hidden(after.values().data, after.values().data + dense.outputs), v = w;
   if (!classifies_) {
-    const NormWeights norm = weights_.norm(norm_, NormKind::layer, static_cast<double>(config_.norm_eps));
+    const NormWeights norm = weights_.norm(norm_, {NormKind::layer, config_.norm_eps}, dense.outputs);
     constant += norm.constant(w);
     v = norm.backward(w, norm.scale_of(hidden, static_cast<double>(config_.norm_eps)));
   }

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "autograd/ops.h"
-#include "inspect/encoder_head.h"
 #include "inspect/run_record.h"
 #include "inspect/weights.h"
 
@@ -16,16 +15,15 @@ namespace {
 class Unembedding {
  public:
   Unembedding(Model& model, const RunRecord& record)
-      : model_(model), config_(model.config()), record_(record), weights_(model) {}
+      : model_(model), config_(model.config()), record_(record) {
+    check(config_.has_output(), "[look] this model ends in vectors: it has no words to read its layers as");
+  }
 
   Tensor logits(const std::string& layer) const {
     Run run({});
     Tensor x = constant(run, record_.at(layer).view());
-    if (config_.family == Family::rnn_seq2seq)
-      x = beside_context(run, x);
-    else if (config_.final_norm)
-      x = final_norm(run, x);
-    if (config_.family == Family::encoder) x = EncoderHead(config_, weights_).apply(run, x);
+    if (config_.recurrent()) x = beside_context(run, x);
+    x = model_.finish(run, x, Sequences({x.rows()}));
     return model_.output().logits(run, x, Sequences({x.rows()}));
   }
 
@@ -37,21 +35,9 @@ class Unembedding {
     return concatenate_columns(run, parts);
   }
 
-  Tensor final_norm(Run& run, const Tensor& x) const {
-    const std::string name = stack_names(config_, "decoder").final_norm;
-    const Weight& gain = weights_.weight(name + ".weight");
-    const Weight* bias = weights_.has(name + ".bias") ? &weights_.weight(name + ".bias") : nullptr;
-    if (config_.norm == NormKind::rms) return rms_norm(run, x, gain, config_.norm_eps);
-    if (config_.norm == NormKind::layer) return layer_norm(run, x, gain, bias, config_.norm_eps);
-    return batch_norm(run, x, gain, *bias,
-                      {&weights_.weight(name + ".running_mean"), &weights_.weight(name + ".running_var")},
-                      config_.norm_eps);
-  }
-
   Model& model_;
   const Config& config_;
   const RunRecord& record_;
-  WeightTable weights_;
 };
 
 LensCell read_cell(const real* logits, int64_t count, int64_t top, int32_t watched) {

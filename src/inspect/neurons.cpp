@@ -28,12 +28,47 @@ std::vector<WeightedToken> strongest(const std::vector<double>& values, int64_t 
 
 int64_t checked_block(const Model& model, const std::string& side, int64_t block) {
   const Config& config = model.config();
-  check(config.family != Family::rnn_seq2seq && config.feed_forward,
+  check(!config.recurrent() && config.feed_forward,
         "[look] this model has no feed-forward networks, so it has no neurons to read");
+  check(config.experts.count == 0,
+        "[look] each token takes other feed-forward networks of this model: their neurons are not read one by one");
   const int64_t layers = stack_config(config, side).layers;
   check(block >= 0 && block < layers, "[look] there is no block {}: the stack has {}, 0 … {}", block, layers,
         layers - 1);
   return block;
+}
+
+// Rows of a table of token vectors as they stand in the stream: projected, where they are narrower.
+std::vector<real> in_stream(const WeightTable& weights, const Config& config, const Weight& table) {
+  std::vector<real> narrow = numbers_of(table);
+  const int64_t rows = table.shape[0], cols = table.shape[1];
+  if (cols == config.width || config.embed_width == 0) return narrow;
+  const Projection in = weights.projection(names_of(config).project_in, WeightLayout::out_in);
+  std::vector<real> wide(rows * config.width);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t o = 0; o < config.width; ++o)
+      for (int64_t i = 0; i < cols; ++i) wide[r * config.width + o] += narrow[r * cols + i] * in.row(o)[i];
+  return wide;
+}
+
+// Rows of an output matrix as directions of the stream, likewise.
+std::vector<real> out_of_stream(const WeightTable& weights, const Config& config, const Weight& table) {
+  std::vector<real> narrow = numbers_of(table);
+  const int64_t rows = table.shape[0], cols = table.shape[1];
+  if (cols == config.width || config.embed_width == 0) return narrow;
+  const Projection out = weights.projection(names_of(config).project_out, WeightLayout::out_in);
+  std::vector<real> wide(rows * config.width);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t o = 0; o < cols; ++o)
+      for (int64_t i = 0; i < config.width; ++i) wide[r * config.width + i] += narrow[r * cols + o] * out.row(o)[i];
+  return wide;
+}
+
+// The norm that a block's feed-forward network reads through: its own, the block's one norm, or what the sub-layer
+// before it left behind (post-norm).
+std::string read_norm_name(const Config& config, const BlockNames& names, bool cross) {
+  if (config.norm_place == NormPlace::after) return cross ? names.norm_cross : names.norm_self;
+  return config.parallel && config.parallel_one_norm ? names.norm_self : names.norm_ffn;
 }
 
 }  // namespace
@@ -52,13 +87,13 @@ DirectionReader::DirectionReader(Model& model, const std::string& side, int64_t 
                                                                             : names.norm_self;
     has_norm_ = after || config.final_norm;
     if (has_norm_)
-      norm_ = weights.norm(after ? last : stack.final_norm, config.norm, static_cast<double>(config.norm_eps));
+      norm_ = weights.norm(after ? last : stack.final_norm, config.norm_options(), config.width);
   }
-  const bool no_output = encoder || !config.labels.empty();
+  const bool no_output = encoder || !config.labels.empty() || !config.has_output();
   const Weight& table = no_output ? embedding_table(weights, config, side) : model.output().weight();
-  unembedding_ = numbers_of(table);
+  unembedding_ = out_of_stream(weights, config, table);
   vocab_ = table.shape[0];
-  width_ = table.shape[1];
+  width_ = static_cast<int64_t>(unembedding_.size()) / vocab_;
 }
 
 SaidTokens DirectionReader::read(const std::vector<double>& direction, int64_t tokens) const {
@@ -80,19 +115,24 @@ NeuronReader::NeuronReader(Model& model, const std::string& side, int64_t block)
   const WeightTable weights(model);
   const StackNames& stack = stack_names(config, side);
   const BlockNames names = stack.of(block);
-  const auto eps = static_cast<double>(config.norm_eps);
-  const bool after = config.norm_place == NormPlace::after,
-             encoder = config.family == Family::seq2seq && side == "encoder";
-  const bool cross = config.family == Family::seq2seq && !encoder;
+  const bool cross = config.family == Family::seq2seq && side != "encoder";
   tap_ = fmt::format("{}.{}.ffn.post", stack_scope(config, side), block);
-  question_ = weights.projection(config.gated ? names.ffn.gate : names.ffn.up, config.layout);
+  question_ = weights.projection(config.fused_gate ? names.ffn.gate_up
+                                 : config.gated    ? names.ffn.gate
+                                                   : names.ffn.up,
+                                 config.layout);
+  if (config.fused_gate) question_.outputs /= 2;  // the gate stands first
   down_ = weights.projection(names.ffn.down, config.layout);
-  // Pre-norm: its own norm comes before it. Post-norm: it reads what the sub-layer's norm before it left.
-  read_norm_ = weights.norm(!after ? names.norm_ffn : cross ? names.norm_cross : names.norm_self, config.norm, eps);
+  if (config.norm_place == NormPlace::output)
+    read_norm_ = {.kind = NormKind::rms,  // it reads the stream as it is: compared by length alone
+                  .gain = std::vector<double>(config.width, 1),
+                  .bias = std::vector<double>(config.width, 0)};
+  else
+    read_norm_ = weights.norm(read_norm_name(config, names, cross), config.norm_options(), config.width);
   const Weight& embedding = embedding_table(weights, config, side);
-  embedding_ = numbers_of(embedding);
+  embedding_ = in_stream(weights, config, embedding);
   vocab_ = embedding.shape[0];
-  width_ = embedding.shape[1];
+  width_ = static_cast<int64_t>(embedding_.size()) / vocab_;
 }
 
 std::vector<double> NeuronReader::column(int64_t neuron) const {

@@ -104,14 +104,16 @@ Projection WeightTable::projection(const std::string& name, WeightLayout layout)
   return result;
 }
 
-NormWeights WeightTable::norm(const std::string& name, NormKind kind, double eps) const {
-  NormWeights norm{.kind = kind, .gain = doubles(numbers(name + ".weight"))};
+NormWeights WeightTable::norm(const std::string& name, const NormOptions& options, int64_t width) const {
+  NormWeights norm{.kind = options.kind, .gain = std::vector<double>(width, 1)};
+  if (options.gain) norm.gain = doubles(numbers(name + ".weight"));
+  for (double& gain : norm.gain) gain += static_cast<double>(options.offset);
   norm.bias.assign(norm.gain.size(), 0);
   if (has(name + ".bias")) norm.bias = doubles(numbers(name + ".bias"));
-  if (kind == NormKind::batch) {
+  if (options.kind == NormKind::batch) {
     norm.mean = doubles(numbers(name + ".running_mean"));
     norm.deviation = doubles(numbers(name + ".running_var"));
-    for (double& variance : norm.deviation) variance = std::sqrt(variance + eps);
+    for (double& variance : norm.deviation) variance = std::sqrt(variance + static_cast<double>(options.eps));
   }
   return norm;
 }

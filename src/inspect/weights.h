@@ -44,7 +44,7 @@ class WeightTable {
   const Weight& weight(const std::string& name) const;
   std::vector<real> numbers(const std::string& name) const;
   Projection projection(const std::string& name, WeightLayout layout) const;  // name.weight, name.bias
-  NormWeights norm(const std::string& name, NormKind kind, double eps) const;
+  NormWeights norm(const std::string& name, const NormOptions& options, int64_t width) const;
 
  private:
   std::map<std::string, Weight> weights_;

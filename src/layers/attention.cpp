@@ -70,11 +70,13 @@ Attention::Attention(const AttentionNames& names, const AttentionOptions& option
     kv_ = Linear(options.width, {{names.qkv[1], kv_size}, {names.qkv[2], kv_size}}, projection);
   } else if (names.qkv.size() == 1) {
     const auto rows = options.fused_by_heads ? unless_same(grouped_rows(options)) : nullptr;
-    qkv_ = Linear(options.width, {{names.qkv[0], q_size + 2 * kv_size, rows}}, projection);
+    qkv_ = Linear(options.width, {{.name = names.qkv[0], .size = q_size + 2 * kv_size, .file_rows = rows}}, projection);
   } else {
     qkv_ = Linear(options.width,
-                  {{names.qkv[0], q_size, unless_same(head_rows(options, shape.heads))},
-                   {names.qkv[1], kv_size, unless_same(head_rows(options, shape.kv_heads))},
+                  {{.name = names.qkv[0], .size = q_size, .file_rows = unless_same(head_rows(options, shape.heads))},
+                   {.name = names.qkv[1],
+                    .size = kv_size,
+                    .file_rows = unless_same(head_rows(options, shape.kv_heads))},
                    {names.qkv[2], kv_size}},
                   projection);
   }

@@ -18,8 +18,8 @@ class Linear {
   struct Output {
     std::string name;  // of the parameters: name.weight, name.bias
     int64_t size;
-    std::shared_ptr<const std::vector<int32_t>> file_rows = nullptr;  // as Weight has it
     std::string weight_name = name + ".weight", bias_name = name + ".bias";
+    std::shared_ptr<const std::vector<int32_t>> file_rows = nullptr;  // as Weight has it
   };
 
   Linear() = default;
