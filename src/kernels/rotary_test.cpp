@@ -83,7 +83,7 @@ TEST(Rotary, ProductsDependOnTheDistanceAlone) {
   const auto product = [&](int32_t query, int32_t key) {
     const int32_t positions[] = {query, key};
     TestMatrix y(2, 64);
-    kernels::rotary(x.view(), positions, 64, 10000, false, y.view(), false);
+    kernels::rotary(x.view(), positions, rotation(64, 10000), false, y.view(), false);
     double sum = 0;
     for (int64_t j = 0; j < 64; ++j) sum += double{y(0, j)} * y(1, j);
     return sum;

@@ -67,7 +67,7 @@ TEST(FamousConfig, LlamaAsWrittenByTransformers5) {
     "rms_norm_eps": 1e-05, "rope_interleaved": false,
     "rope_parameters": {"rope_theta": 100000, "rope_type": "default"}, "tie_word_embeddings": true,
     "transformers_version": "5.0.0", "use_cache": true, "vocab_size": 49152})");
-  EXPECT_EQ(config.rope_theta, real{100000});
+  EXPECT_EQ(config.rope.theta, 100000);
   EXPECT_TRUE(config.tie_output);
   EXPECT_EQ(config.eos_token, 0);
 }

@@ -64,7 +64,7 @@ TEST(ConfigLimpid, WhatFollowsFromAChoice) {
   EXPECT_TRUE(biased.attention_bias && biased.ffn_bias && !biased.norm_bias && !biased.output_bias);
   EXPECT_FALSE(parsed("marian", R"({"limpid": {"bias": false}})").output_bias);
   const Config turned = parsed("gpt2", R"({"limpid": {"positions": "rotary"}, "rope_theta": 500})");
-  EXPECT_EQ(turned.rope_theta, real{500});
+  EXPECT_EQ(turned.rope.theta, 500);
 }
 
 TEST(ConfigLimpid, MisspeltKeysAreRefused) {

@@ -74,7 +74,7 @@ TEST(Config, LlamaHasHuggingFacesDefaults) {
   EXPECT_EQ(config.norm_place, NormPlace::before);
   EXPECT_EQ(config.norm_eps, static_cast<real>(1e-6));
   EXPECT_EQ(config.positions, PositionKind::rotary);
-  EXPECT_EQ(config.rope_theta, real{10000});
+  EXPECT_EQ(config.rope.theta, 10000);
   EXPECT_EQ(config.activation, Activation::silu);
   EXPECT_TRUE(config.gated && config.final_norm && config.causal);
   EXPECT_FALSE(config.norm_bias || config.attention_bias || config.ffn_bias || config.output_bias || config.tie_output);
@@ -177,7 +177,7 @@ TEST(Config, OptionalKeysAreRead) {
   EXPECT_EQ(llama.decoder.kv_heads, 2);
   EXPECT_EQ(llama.head_size, 10);
   EXPECT_TRUE(llama.attention_bias && llama.ffn_bias && llama.tie_output);
-  EXPECT_EQ(llama.rope_theta, real{500000});
+  EXPECT_EQ(llama.rope.theta, 500000);
   EXPECT_EQ(llama.dropout.attention, 0.1);
   EXPECT_EQ(llama.eos_token, 3);
   EXPECT_EQ(llama.pad_token, std::nullopt);
@@ -205,10 +205,10 @@ TEST(Config, ActivationsHaveSeveralNames) {
 }
 
 TEST(Config, RotaryBaseMayStandInRopeParameters) {
-  EXPECT_EQ(parsed("llama", R"({"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}})").rope_theta,
+  EXPECT_EQ(parsed("llama", R"({"rope_parameters": {"rope_type": "default", "rope_theta": 5e5}})").rope.theta,
             real{500000});
-  EXPECT_EQ(parsed("llama", R"({"rope_theta": 7, "rope_scaling": {"type": "default"}})").rope_theta, real{7});
-  EXPECT_EQ(parsed("llama", R"({"rope_theta": 7, "rope_scaling": null})").rope_theta, real{7});
+  EXPECT_EQ(parsed("llama", R"({"rope_theta": 7, "rope_scaling": {"type": "default"}})").rope.theta, 7);
+  EXPECT_EQ(parsed("llama", R"({"rope_theta": 7, "rope_scaling": null})").rope.theta, 7);
 }
 
 TEST(Config, RecurrentModels) {
