@@ -18,6 +18,8 @@ install(TARGETS limpid_library limpid_options ${installed} EXPORT limpid_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/ DESTINATION include/limpid
   FILES_MATCHING PATTERN "*.h" PATTERN "app" EXCLUDE)
+# The page, where it has been built (./limpid serve does).
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/page/dist/ DESTINATION ${CMAKE_INSTALL_DATADIR}/limpid/page OPTIONAL)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(config ${CMAKE_INSTALL_LIBDIR}/cmake/limpid)

@@ -34,14 +34,15 @@ exists_in() {
 # below SUFFIX: every folder of CMAKE_PREFIX_PATH with the suffix, as a list like $PATH.
 below() { [[ -z ${CMAKE_PREFIX_PATH:-} ]] || printf '%s' "${CMAKE_PREFIX_PATH//:/"/$1":}/$1"; }
 
-# has PROBE: whether the command, header or library is here.
+# has PROBE: whether the command, header, library or font is here.
 has() {
   local name=${1#*:} triplet=$HOSTTYPE-linux-gnu
   case $1 in
     cmd:*) command -v "$name" >/dev/null ;;
     header:*) exists_in "$name" "/usr/include:/usr/include/$triplet:/usr/local/include:${CPATH:-}:$(below include)" ;;
     lib:*) exists_in "$name" "/usr/lib/$triplet:/usr/lib:/usr/lib64:/usr/local/lib:${LIBRARY_PATH:-}:$(below lib)" ;;
-    *) say "packages.txt: probe '$1' is not cmd:, header: or lib:"; exit 1 ;;
+    font:*) [[ -e /usr/share/fonts/$name ]] ;;
+    *) say "packages.txt: probe '$1' is not cmd:, header:, lib: or font:"; exit 1 ;;
   esac
 }
 
@@ -158,3 +159,38 @@ build() {
     return 1
   fi
 }
+
+# ---- the page
+
+# page_is_built: whether page/dist is there and nothing it is made from has changed since.
+page_is_built() {
+  local stamp=$root/build/.page-built
+  [[ -f $root/page/dist/index.html && -f $stamp ]] || return 1
+  [[ -z $(find "$root"/page/{src,public,index.html,package-lock.json,vite.config.ts,svelte.config.js} -newer "$stamp" -print -quit) ]]
+}
+
+# build_page: makes page/dist, which `limpid serve` shows at /. Without npm it says how to get it and fails; nothing else
+# needs the page.
+build_page() (
+  [[ -f $root/page/package.json ]] || exit 0
+  ! page_is_built || exit 0
+  if ! command -v npm >/dev/null; then
+    say "The server runs without its page, which npm builds once: sudo apt-get install npm, then start it again."
+    exit 1
+  fi
+  lock page
+  ! page_is_built || exit 0
+  status "Building the page"
+  log=$root/build/page.log
+  touch "$root/build/.page-begun"
+  cd "$root/page"
+  if ! { [[ node_modules/.package-lock.json -nt package-lock.json ]] || npm ci --no-audit --no-fund; } </dev/null >"$log" 2>&1 ||
+    ! npm run build </dev/null >>"$log" 2>&1; then
+    clear_status
+    tail -n 20 "$log" >&2
+    say "The page did not build; the server runs without it. All that npm said is in $log"
+    exit 1
+  fi
+  mv "$root/build/.page-begun" "$root/build/.page-built"
+  clear_status
+)

@@ -53,7 +53,7 @@ async function send(path: string, body: Record<string, unknown> | undefined, sig
   }
   if (response.ok) return response;
   const message = await response.json().then((answer) => String(answer?.error?.message ?? answer?.error ?? ''), () => '');
-  if (response.status === 401 || response.status === 403) throw new ServerError('key', message);
+  if (response.status === 401) throw new ServerError('key', message);
   if (response.status === 429 || response.status === 503) throw new ServerError('busy', message);
   throw new ServerError(response.status < 500 ? 'refused' : 'broken', message || `HTTP ${response.status}`);
 }

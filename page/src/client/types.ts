@@ -51,6 +51,7 @@ export interface ModelInfo {
   parts: Part[];
   generation?: { beams: number | null };
   notes: string[];
+  example?: string | null; // a text of its own validation set
 }
 
 export interface Token {

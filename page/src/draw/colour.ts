@@ -61,7 +61,7 @@ export function inkOn(value: number, scale: Scale, most: number, theme: Theme): 
   const p = palette(scale, theme);
   const part = (x: number) => (x / 255 <= 0.03928 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4);
   const luminance = 0.2126 * part(p[3 * index]) + 0.7152 * part(p[3 * index + 1]) + 0.0722 * part(p[3 * index + 2]);
-  return luminance > 0.18 ? '#14181d' : '#ffffff';
+  return luminance > 0.179 ? '#000000' : '#ffffff';
 }
 
 export function gradient(scale: Scale, theme: Theme): string {

@@ -23,7 +23,7 @@ class Store {
   command = $state.raw<{ line: string; toml?: string } | null>(null);
   error = $state.raw<ServerError | null>(null);
   needsKey = $state(false);
-  windowHeight = $state(innerHeight); // figures use the height there is
+  windowHeight = $state(innerHeight / zoom()); // figures use the height there is
   attempt = $state(0); // counts up to ask everything again
   language = $state<'en' | 'ko'>(firstLanguage());
   theme = $state<'light' | 'dark'>(firstTheme());
@@ -98,6 +98,9 @@ class Store {
   }
 }
 
+// How much larger everything is drawn than CSS says (app.css).
+export const zoom = (): number => Number(getComputedStyle(document.documentElement).getPropertyValue('--zoom')) || 1;
+
 function firstLanguage(): 'en' | 'ko' {
   const kept = localStorage.getItem('limpid.language') ?? navigator.language;
   return kept.startsWith('ko') ? 'ko' : 'en';
@@ -110,7 +113,7 @@ function firstTheme(): 'light' | 'dark' {
 
 export const store = new Store();
 
-window.addEventListener('resize', () => (store.windowHeight = innerHeight));
+window.addEventListener('resize', () => (store.windowHeight = innerHeight / zoom()));
 window.addEventListener('popstate', () => Object.assign(store.view, decodeView(location.hash)));
 window.addEventListener('hashchange', () => Object.assign(store.view, decodeView(location.hash)));
 

@@ -40,7 +40,7 @@ export const en = {
   'attention.prose': 'Head {head}: “{query}” gives {share} of its attention to “{key}”.',
   'head.induction': 'induction head', 'head.previous': 'looks at the token before', 'head.first': 'rests on the first token', 'head.sharp': 'looks sharply',
   'head.statistic.entropy': 'entropy (bits)', 'head.statistic.previous': 'previous token', 'head.statistic.first': 'first token', 'head.statistic.distance': 'mean distance', 'head.statistic.induction': 'induction score',
-  'step.qk': 'Q, K', 'step.product': 'Q·Kᵀ', 'step.scores': '÷ √dₖ', 'step.masked': 'Mask', 'step.pattern': 'Softmax', 'step.values': '× V', 'step.out': 'Output',
+  'step.qk': 'Q K', 'step.product': 'QKᵀ', 'step.scores': '÷√dₖ', 'step.masked': 'Mask', 'step.pattern': 'Softmax', 'step.values': '×V', 'step.out': 'Out',
   'step.q.question': 'Q: what does each token ask?', 'step.k.question': 'K: what does each token offer?', 'step.product.question': 'How well does each query fit each key?', 'step.scores.question': 'The same, scaled so that softmax stays soft', 'step.masked.question': 'What may each token not see?', 'step.pattern.question': 'Where does each token look?', 'step.v.question': 'V: what can be fetched from each token?', 'step.z.question': 'What did each token fetch?', 'step.out.question': 'What does this head add to the residual stream?',
 
   'feedforward.position': 'At one token', 'feedforward.text': 'Whole text', 'feedforward.pre': 'Up-projection', 'feedforward.gate': 'Gate', 'feedforward.post': 'Activation', 'feedforward.ffn_out': 'Down-projection', 'feedforward.neurons': 'neuron', 'feedforward.title': 'Feed-forward network of block {layer}',

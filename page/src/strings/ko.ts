@@ -42,7 +42,7 @@ export const ko: Record<keyof typeof en, string> = {
   'attention.prose': '헤드 {head}: “{query}”에서 어텐션의 {share}가 “{key}”로 갑니다.',
   'head.induction': '인덕션 헤드', 'head.previous': '바로 앞 토큰을 봄', 'head.first': '첫 토큰에 머묾', 'head.sharp': '한곳을 뚜렷이 봄',
   'head.statistic.entropy': '엔트로피(비트)', 'head.statistic.previous': '앞 토큰', 'head.statistic.first': '첫 토큰', 'head.statistic.distance': '평균 거리', 'head.statistic.induction': '인덕션 점수',
-  'step.qk': 'Q, K', 'step.product': 'Q·Kᵀ', 'step.scores': '÷ √dₖ', 'step.masked': '마스크', 'step.pattern': '소프트맥스', 'step.values': '× V', 'step.out': '출력',
+  'step.qk': 'Q K', 'step.product': 'QKᵀ', 'step.scores': '÷√dₖ', 'step.masked': '마스크', 'step.pattern': '소프트맥스', 'step.values': '×V', 'step.out': '출력',
   'step.q.question': 'Q: 각 토큰은 무엇을 묻습니까?', 'step.k.question': 'K: 각 토큰은 무엇을 내놓습니까?', 'step.product.question': '각 쿼리는 각 키와 얼마나 맞습니까?', 'step.scores.question': '소프트맥스가 지나치게 뾰족해지지 않도록 나눈 값', 'step.masked.question': '각 토큰이 보아서는 안 되는 것은 무엇입니까?', 'step.pattern.question': '각 토큰은 어디를 봅니까?', 'step.v.question': 'V: 각 토큰에서 무엇을 가져올 수 있습니까?', 'step.z.question': '각 토큰은 무엇을 가져왔습니까?', 'step.out.question': '이 헤드는 잔차 흐름에 무엇을 더합니까?',
 
   'feedforward.position': '한 토큰에서', 'feedforward.text': '문장 전체', 'feedforward.pre': '확장 투영', 'feedforward.gate': '게이트', 'feedforward.post': '활성화', 'feedforward.ffn_out': '축소 투영', 'feedforward.neurons': '뉴런', 'feedforward.title': '블록 {layer}의 순방향 신경망',

@@ -1,0 +1,136 @@
+// The four models that the tests walk through, made by the program itself in some seconds: a translator, a language model, a
+// GRU with attention, an encoder. And a server around them.
+import { execFile, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export const limpid = (program) => async (...words) => (await run(program, words, { maxBuffer: 1 << 28 })).stdout;
+
+const recipes = {
+  translator: `[data]
+folder = "pairs"
+train = ["train.en", "train.ko"]
+valid = ["valid.en", "valid.ko"]
+[tokenizer]
+kind = "unigram"
+vocab = 900
+[model]
+model_type = "marian"
+d_model = 32
+encoder_layers = 2
+decoder_layers = 2
+encoder_attention_heads = 4
+decoder_attention_heads = 4
+encoder_ffn_dim = 64
+decoder_ffn_dim = 64
+activation_function = "relu"
+scale_embedding = true
+max_position_embeddings = 128
+dropout = 0.0
+[schedule]
+kind = "constant"
+learning_rate = 0.005
+[batch]
+tokens = 512
+[stop]
+steps = 120
+[validation]
+steps = 40
+translate = 3
+[checkpoint]
+steps = 120
+`,
+  lm: `[data]
+folder = "facts"
+train = ["train.txt"]
+valid = ["known.txt"]
+[tokenizer]
+kind = "words"
+[model]
+model_type = "gpt2"
+n_layer = 2
+n_head = 4
+n_embd = 32
+n_inner = 64
+n_positions = 32
+embd_pdrop = 0.0
+attn_pdrop = 0.0
+resid_pdrop = 0.0
+activation_function = "relu"
+[schedule]
+kind = "constant"
+learning_rate = 0.005
+[batch]
+tokens = 512
+[stop]
+steps = 120
+[validation]
+steps = 60
+[checkpoint]
+steps = 120
+`,
+};
+recipes.gru = recipes.translator.replace(/\[model\][^[]*/, `[model]
+model_type = "rnn_seq2seq"
+cell = "gru"
+layers = 1
+embed_dim = 32
+hidden_size = 48
+bidirectional = true
+attention = "additive"
+`);
+recipes.encoder = recipes.lm.replace(/\[model\][^[]*/, `[model]
+model_type = "bert"
+num_hidden_layers = 2
+num_attention_heads = 4
+hidden_size = 32
+intermediate_size = 64
+max_position_embeddings = 32
+hidden_dropout_prob = 0.0
+attention_probs_dropout_prob = 0.0
+`);
+
+// Trains what `names` says below `folder`; returns name -> folder of the model.
+export async function makeModels(program, folder, names = Object.keys(recipes)) {
+  const say = limpid(program);
+  await say('data', 'english-korean', '--out', join(folder, 'pairs'), '--count', '1500');
+  await say('data', 'facts', '--out', join(folder, 'facts'));
+  const models = {};
+  for (const name of names) {
+    const recipe = join(folder, `${name}.toml`);
+    writeFileSync(recipe, recipes[name].replaceAll(/folder = "(\w+)"/g, (_, data) => `folder = ${JSON.stringify(join(folder, data))}`));
+    models[name] = join(folder, name);
+    await say('train', recipe, '--out', models[name]);
+  }
+  return models;
+}
+
+// A server on a free port; resolves with its address and a way to stop it.
+export function serve(program, models, options = []) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, ['serve', ...models, '--port', '0', ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    const listen = (part) => {
+      said += part;
+      const address = /http:\/\/[\d.]+:\d+/.exec(said)?.[0];
+      if (!address || child.address) return;
+      child.address = address;
+      void waitReady(address).then(() => resolve({ address, stop: () => new Promise((done) => { child.on('exit', done); child.kill('SIGTERM'); }), pid: child.pid }), reject);
+    };
+    child.stdout.on('data', listen);
+    child.stderr.on('data', listen);
+    child.on('exit', (code) => reject(new Error(`limpid serve ended with ${code}: ${said}`)));
+  });
+}
+
+async function waitReady(address) {
+  for (let i = 0; i < 200; i++) {
+    const response = await fetch(`${address}/health`).catch(() => null);
+    if (response?.ok) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`${address} does not become ready`);
+}

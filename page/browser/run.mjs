@@ -1,0 +1,348 @@
+// Walks through every room of the page in a browser, on models made for it, and compares its numbers with `limpid look --json`.
+// Usage: node browser/run.mjs PROGRAM   (LIMPID_PAGE_MODELS: a folder to keep the models in)
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openBrowser, settled } from './chromium.mjs';
+import { limpid, makeModels, serve } from './models.mjs';
+
+const program = process.argv[2];
+const only = process.argv[3];
+const kept = process.env.LIMPID_PAGE_MODELS;
+const folder = kept ?? mkdtempSync(join(tmpdir(), 'limpid-page-'));
+mkdirSync(folder, { recursive: true });
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const say = limpid(program);
+const look = async (model, ...words) => JSON.parse(await say('look', models[model], ...words, '--json'));
+
+const failures = [];
+let checks = 0;
+function expect(condition, message) {
+  checks++;
+  if (!condition) {
+    failures.push(message);
+    console.log(`  FAILED: ${message}`);
+  }
+}
+const near = (a, b, tolerance = 1e-5) => Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(a), Math.abs(b));
+const shownPercent = (text) => (text.includes('<') ? 0 : Number(text.replace(/[^\d.]/g, '')) / 100);
+
+const begun = Date.now();
+const models = await makeModels(program, folder);
+console.log(`models made in ${((Date.now() - begun) / 1000).toFixed(0)} s`);
+const server = await serve(program, Object.values(models), ['--quiet']);
+const browser = await openBrowser();
+const texts = { translator: 'The teacher reads three books.', lm: 'Michael Jordan plays the sport of', gru: 'The teacher reads three books.', encoder: 'Michael Jordan plays the sport of' };
+const rooms = ['text', 'embedding', 'attention', 'feedforward', 'residual', 'output', 'parameters', 'training'];
+
+const page = await browser.newPage();
+await page.addInitScript(() => { if (!sessionStorage.getItem('tour')) localStorage.setItem('limpid.tour', 'seen'); });
+let problems = [];
+page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+page.on('pageerror', (error) => problems.push(error.message));
+page.on('request', (request) => { const url = new URL(request.url()); if (!['data:', 'blob:'].includes(url.protocol) && url.origin !== server.address) problems.push(`a request leaves the machine: ${url}`); });
+
+async function open(room, model, more = {}) {
+  const query = new URLSearchParams({ model, text: texts[model], ...more });
+  await page.goto(`${server.address}/#/${room}?${query}`);
+  await settled(page);
+}
+async function quiet(where) {
+  const alerts = await page.locator('[role=alert]').allTextContents();
+  expect(problems.length === 0 && alerts.length === 0, `${where}: ${[...problems, ...alerts].join(' | ')}`);
+  problems = [];
+}
+async function accessible(where) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
+  const bad = violations.filter((one) => ['serious', 'critical'].includes(one.impact));
+  expect(!bad.length, `${where}: axe: ${bad.map((one) => `${one.id} (${one.nodes.slice(0, 2).map((node) => node.html.slice(0, 120)).join(' ; ')})`).join(', ')}`);
+}
+// What a figure saves: clicks its menu and reads the file.
+async function saved(kind, index = 0) {
+  await page.locator('details.save > summary').nth(index).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('details.save').nth(index).getByRole('button', { name: kind, exact: true }).click()]);
+  return readFileSync(await download.path());
+}
+const savedJson = async (index) => JSON.parse(await saved('JSON', index));
+
+const tests = {
+  async 'every room of every model'() {
+    for (const model of Object.keys(models))
+      for (const room of rooms) {
+        await open(room, model);
+        expect((await page.locator('main h1').count()) === 1, `${model}/${room} does not open`);
+        await quiet(`${model}/${room}`);
+        await accessible(`${model}/${room}`);
+      }
+  },
+
+  async 'every view of the rooms'() {
+    const views = [['embedding', { 'o.embedding': 'near' }], ['embedding', { 'o.embedding': 'products' }], ['embedding', { 'o.embedding': 'map' }], ['embedding', { 'o.embedding': 'positions' }],
+      ...['qk', 'product', 'scores', 'masked', 'values', 'out'].map((step) => ['attention', { layer: 1, 'o.step': step }]), ['attention', { 'o.attention.view': 'lines' }], ['feedforward', { 'o.feedforward': 'text' }], ['feedforward', { neuron: 3 }],
+      ['residual', { 'o.residual': 'attribution' }], ['output', { 'o.output': 'steps' }], ['output', { 'o.output': 'beam' }], ['parameters', { 'o.parameters': 'tensor' }], ['training', { 'o.training': 'samples' }], ['training', { 'o.training': 'recorded' }], ['training', { 'o.training': 'recipe' }]];
+    for (const [room, query] of views) {
+      await open(room, 'translator', query);
+      await quiet(`translator/${room} ${JSON.stringify(query)}`);
+    }
+    await open('attention', 'translator', { stack: 'decoder', attention: 'cross_attn', 'o.attention.view': 'words' });
+    expect((await page.locator('svg[aria-label="Words"] path').count()) > 0, 'the alignment has no bands');
+    await quiet('alignment');
+    await accessible('alignment');
+  },
+
+  async 'numbers of attention'() {
+    await open('attention', 'lm', { layer: 1, head: 2 });
+    const shown = await savedJson(1 - (await page.locator('details.save').count() > 1 ? 0 : 1));
+    const truth = (await look('lm', 'heatmap', texts.lm, '--tap', 'blocks.1.attn.pattern')).maps[2];
+    expect(JSON.stringify(shown.queries) === JSON.stringify(truth.rows), `queries ${shown.queries} and ${truth.rows}`);
+    expect(shown.values.every((row, i) => row.every((value, j) => near(value, truth.values[i][j]))), 'attention differs from `limpid look heatmap`');
+    // The microscope: the softmax of the row's scores is the weight that stands beside them.
+    const title = await page.locator('aside h2').textContent();
+    const last = truth.values.length - 1;
+    const best = truth.values[last].indexOf(Math.max(...truth.values[last]));
+    expect(title === `${truth.rows[last]} → ${truth.columns[best]}`, `the inspector shows ${title}`);
+    const weight = await page.locator('aside dl div').last().locator('dd').textContent();
+    expect(near(shownPercent(weight), truth.values[last][best], 6e-4), `the inspector says ${weight}, the model ${truth.values[last][best]}`);
+  },
+
+  async 'numbers of the lens, of attribution and of the output'() {
+    for (const model of ['translator', 'lm', 'gru']) {
+      await open('residual', model);
+      const shown = await savedJson();
+      const truth = await look(model, 'lens', texts[model], '--top', '5');
+      expect(shown.lens.length === truth.lens.length && shown.lens.every((layer, l) => layer.positions.every((cell, p) => cell.top[0].id === truth.lens[l].positions[p].top[0].id && near(cell.top[0].probability, truth.lens[l].positions[p].top[0].probability))), `${model}: the lens differs`);
+      await open('residual', model, { 'o.residual': 'attribution', position: 2 });
+      const parts = await savedJson();
+      const other = await look(model, 'attribution', texts[model], '--position', '2');
+      expect(near(parts.logit, other.logit) && parts.parts.every((part, i) => near(part.value, other.parts[i].value, 1e-4)), `${model}: attribution differs`);
+      expect(near(parts.parts.reduce((sum, part) => sum + part.value, 0), parts.logit, 1e-3), `${model}: the parts do not add up`);
+      await open('output', model, { position: 2 });
+      const likely = await savedJson();
+      const top = truth.lens[truth.lens.length - 1].positions[2].top[0];
+      expect(likely[0].id === top.id && near(likely[0].probability, top.probability), `${model}: the distribution differs: ${JSON.stringify(likely[0])} ${JSON.stringify(top)}`);
+    }
+  },
+
+  async 'numbers of neurons, embeddings and parameters'() {
+    await open('feedforward', 'lm', { layer: 1 });
+    const shown = await savedJson();
+    const truth = await look('lm', 'neuron', texts.lm, '--block', '1');
+    expect(shown[0].neuron === truth[0].neuron && near(shown[0].activation, truth[0].activation), `the strongest neuron is ${truth[0].neuron}, the page says ${shown[0].neuron}`);
+    await open('embedding', 'lm', { 'o.embedding': 'near', 'o.similarity': 'cosine', position: 1 });
+    const nearest = await savedJson();
+    const other = await look('lm', 'embedding', 'Michael');
+    expect(nearest[1].id === other.nearest[1].id && near(nearest[1].similarity, other.nearest[1].similarity), 'neighbours differ');
+    await open('parameters', 'lm');
+    const total = JSON.parse(await say('params', models.lm, '--json')).parameters;
+    expect((await page.locator('tfoot').textContent()).includes(new Intl.NumberFormat('en').format(total)), `the total is not ${total}`);
+  },
+
+  async 'sliders'() {
+    await open('output', 'lm');
+    const value = async () => (await savedJson())[0].probability;
+    const plain = await value();
+    await page.locator('.sliders input').first().fill('3');
+    expect((await value()) < plain, 'a high temperature does not even the odds');
+    expect(page.url().includes('o.temperature=3'), 'the slider is not in the address');
+    await page.locator('.sliders input').first().fill('0');
+    expect((await value()) === 1, 'temperature 0 does not keep the top token alone');
+    await page.getByRole('button', { name: 'Reset' }).click();
+    await page.locator('.sliders input').nth(1).fill('2');
+    expect((await savedJson()).filter((one) => one.probability > 0).length === 2, 'top-k 2 keeps other than two');
+    await quiet('sliders');
+  },
+
+  async 'interventions'() {
+    await open('feedforward', 'lm', { layer: 1, neuron: 5 });
+    await page.locator('aside').getByRole('button', { name: 'Silence' }).click();
+    await settled(page);
+    const place = 'blocks.1.ffn.post[5]';
+    expect((await page.locator('.shelf li').textContent()).includes(place), 'the shelf does not show the intervention');
+    const truth = await look('lm', 'intervene', texts.lm, '--zero', place);
+    await open('output', 'lm', { interventions: JSON.stringify([{ zero: 'blocks.1.ffn_out' }]) });
+    const both = await look('lm', 'intervene', texts.lm, '--zero', 'blocks.1.ffn_out');
+    const changed = await savedJson();
+    for (const token of both.tokens) {
+      const mine = changed.find((one) => one.id === token.id);
+      if (mine) expect(near(mine.raw, token.probability_after, 1e-4), `${token.token}: ${mine.raw} on the page, ${token.probability_after} by look`);
+    }
+    const effect = await page.locator('.effect').textContent();
+    const best = [...both.tokens].sort((a, b) => b.probability_before - a.probability_before)[0];
+    expect(effect.includes(best.token), `the shelf says ${effect}`);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('.shelf').getByRole('button', { name: 'TOML' }).click()]);
+    const again = await look('lm', 'intervene', texts.lm, '--file', await download.path());
+    expect(near(again.tokens[0].probability_after, both.tokens[0].probability_after), 'the exported TOML does something else');
+    await page.locator('.shelf li button').first().click();
+    await settled(page);
+    expect((await page.locator('.shelf').count()) === 0, 'the shelf stays');
+    expect(truth.tokens.length > 0, 'look intervene says nothing');
+    await quiet('interventions');
+    await open('parameters', 'lm', { interventions: JSON.stringify([{ edit: 'transformer.h.1.mlp.c_proj.weight[5,:]*=0' }]) });
+    await quiet('weight edit').catch(() => {});
+  },
+
+  async 'one selection, permalinks, back and forward'() {
+    await open('attention', 'lm', { layer: 1 });
+    await page.locator('.strip button').nth(2).click();
+    await settled(page);
+    expect(page.url().includes('position=2'), 'the position is not in the address');
+    await page.locator('nav').getByRole('button', { name: 'Residual' }).click();
+    await settled(page);
+    expect((await page.locator('.strip [aria-checked=true]').getAttribute('title')).startsWith('Position 2'), 'the selection does not follow');
+    const address = page.url();
+    await page.goBack();
+    await settled(page);
+    expect((await page.locator('main h1').textContent()) === 'Attention', 'back does not go back');
+    await page.goForward();
+    await settled(page);
+    expect(page.url() === address, 'forward does not go forward');
+    await page.reload();
+    await settled(page);
+    expect((await page.locator('main h1').textContent()) === 'Residual stream', 'the permalink opens another room');
+    await quiet('permalinks');
+  },
+
+  async 'the keyboard'() {
+    await open('attention', 'lm', { layer: 1 });
+    const plot = page.locator('.heatmap .plot').first();
+    await plot.focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowUp');
+    const reading = await page.locator('.heatmap output').first().textContent();
+    expect(/→ .+: /.test(reading), `the live region reads "${reading}"`);
+    await page.keyboard.press('Enter');
+    await settled(page);
+    expect(/position=\d/.test(page.url()), 'Enter does not choose');
+    await page.locator('.strip [aria-checked=true]').focus();
+    await page.keyboard.press('ArrowLeft');
+    await settled(page);
+    await quiet('keyboard');
+  },
+
+  async 'own text, own target, step by step'() {
+    await open('text', 'translator');
+    await page.locator('header input[type=text]').fill('The student reads a book.');
+    await page.keyboard.press('Enter');
+    await settled(page);
+    expect((await page.locator('tbody').first().textContent()).includes('student') || (await page.locator('tbody').first().textContent()).includes('stu'), 'the text is not read');
+    await page.getByText('Written by you').click();
+    await page.locator('.target input[type=text]').fill('학생은 책을 읽어요.');
+    await page.keyboard.press('Enter');
+    await settled(page);
+    expect(page.url().includes('target='), 'the target is not in the address');
+    await quiet('own target');
+    await open('output', 'lm', { 'o.output': 'steps' });
+    for (let i = 0; i < 3; i++) {
+      await page.getByRole('button', { name: 'Take the likeliest' }).click();
+      await settled(page);
+    }
+    expect((await page.locator('.column').count()) === 4, 'three steps are not three');
+    const greedy = (await say('complete', models.lm, texts.lm, '--max-tokens', '3', '--temperature', '0')).trim();
+    const taken = (await page.locator('.choice.taken span').allTextContents()).map((text) => text.trim());
+    expect(taken.every((word) => greedy.includes(word)), `step by step writes ${taken}, complete writes ${greedy}`);
+    await page.locator('.column').first().locator('.choice').nth(1).click();
+    await settled(page);
+    expect((await page.locator('.column').count()) === 2, 'a branch does not begin where it was taken');
+    await quiet('step by step');
+  },
+
+  async 'causal trace'() {
+    await open('residual', 'lm', { 'o.residual': 'trace' });
+    await page.getByLabel('Subject to corrupt').fill('Michael Jordan');
+    await page.getByRole('button', { name: 'Trace', exact: true }).click();
+    await page.locator('.maps .heatmap').first().waitFor({ timeout: 30000 });
+    const shown = await savedJson();
+    const truth = await look('lm', 'trace', texts.lm, '--subject', 'Michael Jordan');
+    expect(near(shown.clean, truth.clean ?? truth.trace?.clean, 1e-4), `the clean probability is ${shown.clean} on the page`);
+    await quiet('trace');
+  },
+
+  async 'saving'() {
+    await open('attention', 'lm', { layer: 1 });
+    const figure = (await page.locator('details.save').count()) - 1;
+    expect((await saved('SVG', figure)).toString().startsWith('<svg'), 'no SVG');
+    expect((await saved('PNG', figure)).subarray(1, 4).toString() === 'PNG', 'no PNG');
+    expect((await saved('CSV', figure)).toString().split('\n').length > 5, 'no CSV');
+    await open('output', 'lm');
+    expect((await saved('SVG')).toString().includes('<svg'), 'no SVG of bars');
+    await quiet('saving');
+  },
+
+  async 'Korean, dark, phone, reduced motion'() {
+    const phone = await browser.newPage();
+    await phone.setViewportSize({ width: 375, height: 812 });
+    await phone.emulateMedia({ reducedMotion: 'reduce', colorScheme: 'dark' });
+    await phone.addInitScript(() => { localStorage.setItem('limpid.tour', 'seen'); localStorage.setItem('limpid.language', 'ko'); localStorage.setItem('limpid.theme', 'dark'); });
+    const before = page;
+    for (const room of rooms) {
+      await phone.goto(`${server.address}/#/${room}?model=translator`);
+      await phone.reload();
+      await settled(phone);
+      expect((await phone.evaluate(() => document.documentElement.lang)) === 'ko', 'the page is not in Korean');
+      expect(/[가-힣]/.test(await phone.locator('main h1').textContent()), `${room} has no Korean title`);
+      const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
+      expect(wide <= 376, `${room} is ${wide} px wide on a phone of 375`);
+      await phone.evaluate(axe);
+      const { violations } = await phone.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
+      const bad = violations.filter((one) => ['serious', 'critical'].includes(one.impact));
+      expect(!bad.length, `phone/${room}: axe: ${bad.map((one) => `${one.id} ${one.nodes[0].html.slice(0, 100)}`).join(', ')}`);
+    }
+    expect((await phone.evaluate(() => [...document.querySelectorAll('*')].every((e) => ['0s', ''].includes(getComputedStyle(e).transitionDuration)))), 'something moves though motion is to be reduced');
+    await phone.locator('.handle').click();
+    expect(await phone.locator('aside').isVisible(), 'the sheet does not open');
+    await phone.close();
+    void before;
+  },
+
+  async 'the tour'() {
+    const guest = await browser.newPage();
+    await guest.addInitScript(() => { localStorage.removeItem('limpid.tour'); localStorage.setItem('limpid.language', 'en'); localStorage.setItem('limpid.theme', 'light'); });
+    await guest.goto(server.address);
+    await settled(guest);
+    for (let i = 0; i < 5; i++) await guest.getByRole('button', { name: 'Next' }).click();
+    expect((await guest.locator('.card .count').textContent()).includes('6'), 'the tour has not six steps');
+    await guest.getByRole('button', { name: 'Begin' }).click();
+    expect((await guest.locator('.card').count()) === 0, 'the tour does not end');
+    await guest.getByRole('button', { name: 'Tour' }).click();
+    await guest.keyboard.press('Escape');
+    expect((await guest.locator('.card').count()) === 0, 'the tour cannot be skipped');
+    await guest.close();
+  },
+
+  async 'errors are sentences'() {
+    await open('text', 'lm', { text: 'plays '.repeat(200).trim() });
+    const alert = (await page.locator('[role=alert]').first().textContent()).trim();
+    expect(alert.length > 20, `a text that is too long: "${alert}"`);
+    problems = [];
+    const guarded = await serve(program, [models.lm], ['--quiet', '--api-key', 'secret']);
+    const guest = await browser.newPage();
+    await guest.addInitScript(() => localStorage.setItem('limpid.tour', 'seen'));
+    await guest.goto(guarded.address);
+    await guest.locator('.banner input').fill('secret');
+    await guest.locator('.banner button').last().click();
+    await settled(guest);
+    expect((await guest.locator('.strip button').count()) > 0, 'the key does not open the server');
+    await guarded.stop();
+    await guest.locator('header input[type=text]').fill('Another text');
+    await guest.keyboard.press('Enter');
+    await guest.locator('.banner').waitFor();
+    expect((await guest.locator('.banner').textContent()).includes('limpid serve'), 'a server that is gone is not said');
+    await guest.close();
+  },
+};
+
+for (const [name, run] of Object.entries(tests)) {
+  if (only && !name.includes(only)) continue;
+  const start = Date.now();
+  const before = failures.length;
+  problems = [];
+  await run().catch((error) => expect(false, `${name}: ${error.message.split('\n').slice(0, 3).join(' ')}`));
+  console.log(`${failures.length === before ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+}
+await browser.close();
+await server.stop();
+if (!kept) rmSync(folder, { recursive: true, force: true });
+console.log(`${checks} checks, ${failures.length} failed, ${((Date.now() - begun) / 1000).toFixed(0)} s`);
+process.exit(failures.length ? 1 : 0);
