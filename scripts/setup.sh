@@ -185,12 +185,14 @@ build_page() (
   touch "$root/build/.page-begun"
   cd "$root/page"
   if ! { [[ node_modules/.package-lock.json -nt package-lock.json ]] || npm ci --no-audit --no-fund; } </dev/null >"$log" 2>&1 ||
-    ! npm run build </dev/null >>"$log" 2>&1; then
+    ! npm run build -- --outDir dist.new --emptyOutDir </dev/null >>"$log" 2>&1; then
     clear_status
     tail -n 20 "$log" >&2
     say "The page did not build; the server runs without it. All that npm said is in $log"
     exit 1
   fi
+  rm -rf dist
+  mv dist.new dist
   mv "$root/build/.page-begun" "$root/build/.page-built"
   clear_status
 )

@@ -52,23 +52,28 @@ fs::path find_page() {
   for (fs::path folder = program.parent_path(); !folder.empty(); folder = folder.parent_path()) {
     for (const char* place : {"page/dist", "share/limpid/page"})
       if (fs::exists(folder / place / "index.html", ignored)) return folder / place;
+    if (fs::exists(folder / "page/package.json", ignored)) return folder / "page/dist";
     if (folder == folder.root_path()) break;
   }
   return {};
 }
 
-PageFiles::PageFiles(const fs::path& folder) {
-  if (folder.empty()) return;
-  check(fs::is_directory(folder), "[server] there is no folder \"{}\" for the page", folder.string());
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+PageFiles::PageFiles(const fs::path& folder) : folder_(folder) { read(); }
+
+void PageFiles::read() const {
+  std::error_code ignored;
+  if (folder_.empty() || !fs::exists(folder_ / "index.html", ignored)) return;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
     if (!entry.is_regular_file() || static_cast<int64_t>(entry.file_size()) > kLargestFile) continue;
     std::ifstream file(entry.path(), std::ios::binary);
-    files_[fs::relative(entry.path(), folder).generic_string()] = {
+    files_[fs::relative(entry.path(), folder_).generic_string()] = {
         {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}, content_type_of(entry.path())};
   }
 }
 
 Response PageFiles::answer(const std::string& path) const {
+  const std::lock_guard lock(mutex_);
+  if (files_.empty() && path.empty()) read();
   if (files_.empty() && path.empty())
     return {503, std::string(kNoPage), "text/html; charset=utf-8", page_headers()};
   const auto found = files_.find(path.empty() ? "index.html" : path);

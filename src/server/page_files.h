@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <string>
 
 #include "server/http.h"
@@ -10,10 +11,11 @@
 namespace limpid {
 
 // Where the page lies: LIMPID_PAGE if set, beside the program's source tree (page/dist), or installed
-// (share/limpid/page). Empty: nowhere.
+// (share/limpid/page). Where it has not been built yet, where it will be; empty: nowhere.
 std::filesystem::path find_page();
 
-// All files of the folder, read once. Requests are looked up by name in what was read, so that no path of a request
+// All files of the folder, read once: when the server starts, or, if the page is still being built then, when it is first
+// asked for afterwards. Requests are looked up by name in what was read, so that no path of a request
 // ever reaches the file system.
 class PageFiles {
  public:
@@ -26,7 +28,11 @@ class PageFiles {
   struct File {
     std::string bytes, content_type;
   };
-  std::map<std::string, File> files_;
+  void read() const;
+
+  std::filesystem::path folder_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, File> files_;
 };
 
 }  // namespace limpid
