@@ -1,5 +1,7 @@
 #include "app/sampling_flags.h"
 
+#include "inference/request_options.h"
+
 namespace limpid {
 
 void add_sampling_flags(CommandLine& line, SamplingOptions& options) {
@@ -47,19 +49,16 @@ void add_memory_flag(CommandLine& line, int64_t& bytes) {
 
 void take_sampling_defaults(const CommandLine& line, const GenerationConfig& config, SamplingOptions& sampling,
                             TokenRules& rules) {
-  const auto open = [&](const char* name) { return line.count(name) == 0; };
-  const auto take = [&](const char* name, const auto& wish, auto& value) {
-    if (open(name) && wish) value = *wish;
+  const auto given = [&](const char* name, const auto& value) {
+    return line.count(name) > 0 ? std::optional(value) : std::nullopt;
   };
-  take("--temperature", config.temperature, sampling.temperature);
-  take("--top-k", config.top_k, sampling.top_k);
-  take("--top-p", config.top_p, sampling.top_p);
-  take("--min-p", config.min_p, sampling.min_p);
-  take("--repetition-penalty", config.repetition_penalty, sampling.repetition_penalty);
-  if (open("--temperature") && config.draws == false) sampling.temperature = 0;
-  const int64_t no_repeat_ngram = open("--no-repeat-ngram") ? config.rules.no_repeat_ngram : rules.no_repeat_ngram;
-  rules = config.rules;
-  rules.no_repeat_ngram = no_repeat_ngram;
+  const RequestOptions request{.temperature = given("--temperature", sampling.temperature),
+                               .top_p = given("--top-p", sampling.top_p),
+                               .min_p = given("--min-p", sampling.min_p),
+                               .repetition_penalty = given("--repetition-penalty", sampling.repetition_penalty),
+                               .top_k = given("--top-k", sampling.top_k),
+                               .no_repeat_ngram = given("--no-repeat-ngram", rules.no_repeat_ngram)};
+  merge_sampling(request, config, sampling, rules);
 }
 
 }  // namespace limpid

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "app/command.h"
+#include "server/libretranslate_routes.h"
 #include "server/openai_routes.h"
 #include "server/served_models.h"
 #include "server/server.h"
@@ -19,6 +20,8 @@ struct ServeOptions {
   std::vector<std::string> models;
   ServerOptions server;
   EngineServiceOptions engine;
+  RequestLimits limits;
+  std::vector<std::string> languages;
   double grace = 30;
   double memory = 0;
   bool quiet = false;
@@ -77,6 +80,9 @@ void add_options(CommandLine& line, ServeOptions& options) {
       ->allow_extra_args(false);
   line.add_option("--allow-origin", access.origins, "a web page that may use the server, https://…; may be repeated")
       ->allow_extra_args(false);
+  line.add_option("--languages", options.languages,
+                  "what a translator translates, ID=en-ko, where its name does not end in it; may be repeated")
+      ->allow_extra_args(false);
   line.add_option("--grace", options.grace, "seconds that running requests get to finish on SIGTERM or Ctrl-C")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
@@ -86,9 +92,24 @@ void add_options(CommandLine& line, ServeOptions& options) {
       ->check(CLI::Range(0.0, 1e9));
   whole("--max-connections", limits.connections, "connections at once");
   whole("--max-body-bytes", limits.body_bytes, "most bytes of a request's body");
+  line.add_option("--max-prompt-tokens", options.limits.prompt_tokens, "most tokens of a prompt (0: the model's context)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+  line.add_option("--max-tokens", options.limits.output_tokens, "most tokens of one answer (0: the model's context)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+  whole("--max-texts", options.limits.texts, "most texts of one request: prompts times samples");
   add_seconds(line, "--request-timeout", limits.request, "seconds in which a request must be answered");
   add_seconds(line, "--idle-timeout", limits.idle, "seconds that a connection may lie idle");
   line.add_flag("--quiet", options.quiet, "no access log");
+}
+
+std::map<std::string, LanguagePair> language_pairs(const std::vector<std::string>& texts) {
+  std::map<std::string, LanguagePair> pairs;
+  for (const std::string& text : texts) {
+    const size_t sign = text.rfind('=');
+    check(sign != std::string::npos, "[serve] --languages {}: say ID=en-ko", text);
+    pairs[text.substr(0, sign)] = parse_language_pair(text.substr(sign + 1));
+  }
+  return pairs;
 }
 
 }  // namespace
@@ -101,6 +122,7 @@ int run_serve(int argc, char** argv) {
   if (const auto code = line.read(argc, argv)) return *code;
   const Signals signals;
   allow_many_files();
+  options.engine.engine.prompt_seconds = 0.05;  // of a step, so that no text waits for long prompts of others
   options.engine.engine.memory = static_cast<int64_t>(options.memory * (1 << 20));
   options.server.page = find_page();
   if (!options.quiet)
@@ -109,9 +131,10 @@ int run_serve(int argc, char** argv) {
       std::fflush(stdout);
     };
   Server server(std::move(options.server));
-  ServedModels models;
+  ServedModels models;  // gone before the server, whose replies its engines hold
   describe_engine_metrics(server.metrics());
-  add_openai_routes(server, models);
+  add_openai_routes(server, models, options.limits);
+  add_libretranslate_routes(server, models, language_pairs(options.languages), options.limits);
   server.start();
   for (const std::string& model : options.models) {
     const ServedModel& loaded = models.load(model, options.engine, &server.metrics());

@@ -124,6 +124,30 @@ Tensor pair_step(
   return y;
 }
 
+// With a cache, tokens are read one at a time or many, as it happens, and their numbers must not depend on it. So jobs are
+// cut to as many queries as the kernel for few queries takes, whose results for a query are the same with any number of others.
+std::vector<AttentionJob> cut_to_few(const AttentionShape& shape, const std::vector<AttentionJob>& jobs) {
+  constexpr int64_t kFew = 4;
+  std::vector<AttentionJob> few;
+  for (const AttentionJob& job : jobs) {
+    const int64_t queries = job.q.rows;
+    if (queries <= kFew || job.rows) {
+      few.push_back(job);
+      continue;
+    }
+    for (int64_t begin = 0; begin < queries; begin += kFew) {
+      const int64_t count = std::min(kFew, queries - begin);
+      const int64_t keys = shape.causal ? job.k.rows - (queries - begin - count) : job.k.rows;
+      AttentionJob& part = few.emplace_back(job);
+      part.q = job.q.rows_from(begin, count);
+      part.z = job.z.rows_from(begin, count);
+      part.k = job.k.rows_from(0, keys);
+      part.v = job.v.rows_from(0, keys);
+    }
+  }
+  return few;
+}
+
 Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch,
                       double rate) {
   const Dropout dropout = run.dropout(rate);
@@ -131,8 +155,9 @@ Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& 
   Tensor z = run.make(q.rows(), q.cols(), records);
   Tensor log_sums;
   if (records) log_sums = Tensor(run.arena(), 1, batch.shape.heads * q.rows());
-  kernels::attention_forward(batch.shape, dropout, make_jobs(batch, q, k, v, z.values()),
-                             records ? log_sums.values().data : nullptr);
+  std::vector<AttentionJob> jobs = make_jobs(batch, q, k, v, z.values());
+  if (batch.cache && !records) jobs = cut_to_few(batch.shape, jobs);
+  kernels::attention_forward(batch.shape, dropout, jobs, records ? log_sums.values().data : nullptr);
   if (records) {
     run.tape()->record([q, k, v, z = z.gradient_only(), log_sums, batch, dropout](Tape& tape) {
       const ConstMatrix dz = tape.reached(z);

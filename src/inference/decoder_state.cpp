@@ -18,6 +18,34 @@ int64_t rows_at_once(const Output& output) {
 
 }  // namespace
 
+void DecoderState::begin(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) {
+  for (const auto& text : texts)
+    check(!text.empty(), "[decoder] a text without tokens: a source ends at least with its end token, and a text to go "
+                         "on from begins with the token that starts one");
+  for (size_t i = 0; i < texts.size(); ++i) unread_.push_back({texts[i], limits.empty() ? 0 : limits[i]});
+}
+
+void DecoderState::drop_unread(int64_t index) { unread_.erase(unread_.begin() + index); }
+
+std::vector<int32_t> DecoderState::add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) {
+  begin(texts, limits);
+  return read_on(std::numeric_limits<int64_t>::max());
+}
+
+std::vector<int32_t> SourceState::read_on(int64_t tokens) {
+  std::vector<std::vector<int32_t>> sources;
+  std::vector<int64_t> limits;
+  for (; !unread_.empty(); unread_.pop_front()) {
+    const auto length = static_cast<int64_t>(unread_.front().text.size());
+    if (!sources.empty() && length > tokens) break;
+    tokens -= length;
+    sources.push_back(std::move(unread_.front().text));
+    limits.push_back(unread_.front().limit);
+  }
+  if (!sources.empty()) read_sources(sources, limits);
+  return std::vector<int32_t>(sources.size(), start());
+}
+
 Tensor DecoderState::scores(const Tensor& x) const {
   Run run({.arena = arena_, .probe = probe_});
   return output().logits(run, x, Sequences(std::vector<int64_t>(static_cast<size_t>(x.rows()), 1)));

@@ -12,6 +12,7 @@
 //   }
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -31,12 +32,18 @@ class DecoderState {
   // sequences, in their order.
   void watch(Probe* probe) { probe_ = probe; }
 
-  // Reads texts and adds a row for each behind the others. Encoder-decoder models: sources, with their end token;
+  // Texts that are to be read, a row each behind the others. Encoder-decoder models: sources, with their end token;
   // language models: beginnings to go on from. `limits`: for each text the most tokens that a block of memory is to
   // hold, at least what one of its rows will have read (of a language model with the text); 0 or none: nobody knows.
-  // Returns the token that each new row's first step is to be given.
-  virtual std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) = 0;
-  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts) { return add(texts, {}); }
+  void begin(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits);
+  // Reads on in them, first come first served, about so many tokens. Returns, for each text that is read now, the token
+  // that its row's first step is to be given. What a row has read does not depend on how its reading was cut.
+  virtual std::vector<int32_t> read_on(int64_t tokens) = 0;
+  int64_t unread() const { return static_cast<int64_t>(unread_.size()); }
+  virtual void drop_unread(int64_t index);  // one of those that are not read yet, in their order
+
+  // Both at once.
+  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits = {});
 
   // Takes one token for each row and gives the scores of the token after it, (rows, vocab).
   Tensor step(std::span<const int32_t> ids);
@@ -68,11 +75,27 @@ class DecoderState {
   virtual Tensor read(std::span<const int32_t> ids) = 0;
   virtual const Output& output() const = 0;
 
+  struct Unread {
+    std::vector<int32_t> text;
+    int64_t limit = 0;
+  };
+  std::deque<Unread> unread_;
   Arena arena_;
   Probe* probe_ = nullptr;
 
  private:
   Tensor scores(const Tensor& x) const;
+};
+
+// States of models that read a source, and read it whole.
+class SourceState : public DecoderState {
+ public:
+  std::vector<int32_t> read_on(int64_t tokens) override;
+
+ protected:
+  // Adds a row for each.
+  virtual void read_sources(const std::vector<std::vector<int32_t>>& sources, std::span<const int64_t> limits) = 0;
+  virtual int32_t start() const = 0;  // what a first step is given
 };
 
 // Throws for a model that does not write. The model must outlive the state.

@@ -15,8 +15,17 @@ Engine::Engine(const Model& model, EngineOptions options) : model_(model), optio
 
 int64_t Engine::running() const {
   size_t texts = 0;
-  for (const Lane& lane : lanes_) texts += lane.texts.size();
+  for (const Lane& lane : lanes_) texts += lane.texts.size() + lane.reading.size();
   return static_cast<int64_t>(texts);
+}
+
+bool Engine::has(int64_t number) const {
+  const auto is_it = [&](const Text& text) { return text.number == number; };
+  return std::any_of(waiting_.begin(), waiting_.end(), is_it) ||
+         std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
+           return std::any_of(lane.texts.begin(), lane.texts.end(), is_it) ||
+                  std::any_of(lane.reading.begin(), lane.reading.end(), is_it);
+         });
 }
 
 int64_t Engine::reused_tokens() const {
@@ -76,9 +85,25 @@ Engine::Text Engine::Lane::take(size_t index) {
   return text;
 }
 
-Engine::Text Engine::take(Lane& lane, size_t index) {
-  Text text = lane.take(index);
-  set_aside_ -= text.bytes;
+Engine::Text Engine::Lane::take_reading(size_t index) {
+  Text text = std::move(reading[index]);
+  reading.erase(reading.begin() + static_cast<ptrdiff_t>(index));
+  state->drop_unread(static_cast<int64_t>(index));
+  return text;
+}
+
+// The first text of a lane that the condition holds for, taken out.
+template <class Condition>
+std::optional<Engine::Text> Engine::take_first(Lane& lane, const Condition& condition) {
+  const auto index_in = [&](const std::vector<Text>& texts) {
+    return static_cast<size_t>(std::find_if(texts.begin(), texts.end(), condition) - texts.begin());
+  };
+  std::optional<Text> text;
+  if (const size_t index = index_in(lane.texts); index < lane.texts.size())
+    text = lane.take(index);
+  else if (const size_t unread = index_in(lane.reading); unread < lane.reading.size())
+    text = lane.take_reading(unread);
+  if (text) set_aside_ -= text->bytes;
   return text;
 }
 
@@ -90,12 +115,11 @@ bool Engine::cancel(int64_t number) {
     text.writing->stop(Ending::cancelled);
     return true;
   }
-  for (Lane& lane : lanes_) {
-    const auto runs = std::find_if(lane.texts.begin(), lane.texts.end(), has_number);
-    if (runs == lane.texts.end()) continue;
-    take(lane, static_cast<size_t>(runs - lane.texts.begin())).writing->stop(Ending::cancelled);
-    return true;
-  }
+  for (Lane& lane : lanes_)
+    if (const auto text = take_first(lane, has_number)) {
+      text->writing->stop(Ending::cancelled);
+      return true;
+    }
   return false;
 }
 
@@ -104,8 +128,7 @@ void Engine::end_overdue() {
   const auto overdue = [&](const Text& text) { return text.deadline && *text.deadline <= now; };
   std::vector<Text> ended;
   for (Lane& lane : lanes_)
-    for (size_t i = lane.texts.size(); i-- > 0;)
-      if (overdue(lane.texts[i])) ended.push_back(take(lane, i));
+    while (auto text = take_first(lane, overdue)) ended.push_back(std::move(*text));
   std::deque<Text> waiting;
   for (Text& text : waiting_) {
     if (overdue(text))
@@ -121,7 +144,8 @@ bool Engine::fits(const Text& text) const { return options_.memory == 0 || set_a
 
 // New texts come a few at a time, so that the model has something to work on while it reads.
 void Engine::choose_for(Lane& lane) {
-  const auto running = static_cast<int64_t>(lane.texts.size()), room = options_.texts_at_once - running;
+  const auto running = static_cast<int64_t>(lane.texts.size() + lane.reading.size());
+  const int64_t room = options_.texts_at_once - running;
   if (running > 0 && room < std::max<int64_t>(1, options_.texts_at_once / 8)) return;
   int64_t tokens = 0;
   while (!waiting_.empty() && static_cast<int64_t>(lane.coming.size()) < room && fits(waiting_.front())) {
@@ -137,7 +161,7 @@ void Engine::choose_for(Lane& lane) {
 
 void Engine::begin_waiting() {
   const auto full = [&](const Lane& lane) {
-    return static_cast<int64_t>(lane.texts.size() + lane.coming.size()) >= options_.texts_at_once;
+    return static_cast<int64_t>(lane.texts.size() + lane.reading.size() + lane.coming.size()) >= options_.texts_at_once;
   };
   for (size_t i = 0; i < lanes_.size() && !waiting_.empty(); ++i) {
     choose_for(lanes_[i]);
@@ -147,24 +171,48 @@ void Engine::begin_waiting() {
   make_room();
 }
 
-void Engine::Lane::read(std::vector<Text> begun) {
-  if (begun.empty()) return;
+void Engine::Lane::begin(std::vector<Text> begun) {
   std::vector<std::vector<int32_t>> sources;
   std::vector<int64_t> limits;
-  for (const Text& text : begun) {
+  for (Text& text : begun) {
     sources.push_back(text.writing->text());
     limits.push_back(text.writing->most().tokens_a_block());
+    reading.push_back(std::move(text));
   }
-  for (const int32_t id : state->add(sources, limits)) ids.push_back(id);
-  for (Text& text : begun) {
-    text.rows = 1;
-    texts.push_back(std::move(text));
+  state->begin(sources, limits);
+}
+
+// Prompts are read for a while; texts whose prompt is read join those that are written.
+void Engine::Lane::read(const EngineOptions& options) {
+  if (reading.empty()) return;
+  constexpr int64_t kFirst = 64, kLeast = 16;
+  int64_t tokens = options.tokens_at_once;
+  if (options.prompt_seconds > 0) {
+    const auto fits = static_cast<int64_t>(tokens_per_second * options.prompt_seconds);
+    tokens = std::min(tokens, tokens_per_second > 0 ? std::max(fits, kLeast) : kFirst);
   }
+  const auto start = Clock::now();
+  const std::vector<int32_t> first = state->read_on(tokens);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (!state->unread()) tokens = 0;  // fewer than that were there: they say little about the speed
+  if (tokens > 0 && seconds > 0) {
+    const double now = static_cast<double>(tokens) / seconds;
+    tokens_per_second = tokens_per_second > 0 ? 0.5 * (tokens_per_second + now) : now;
+  }
+  const auto end = reading.begin() + static_cast<ptrdiff_t>(first.size());
+  for (auto text = reading.begin(); text != end; ++text) {
+    text->rows = 1;
+    texts.push_back(std::move(*text));
+  }
+  reading.erase(reading.begin(), end);
+  ids.insert(ids.end(), first.begin(), first.end());
 }
 
 // What comes is read, every row has its scores and every text has looked at them.
-void Engine::Lane::step() {
-  read(std::exchange(coming, {}));
+void Engine::Lane::step(const EngineOptions& options) {
+  begin(std::exchange(coming, {}));
+  read(options);
+  if (texts.empty()) return;
   std::vector<std::pair<Writing*, int64_t>> rows;
   for (const Text& text : texts)
     for (int64_t i = 0; i < text.rows; ++i) rows.emplace_back(text.writing.get(), i);
@@ -204,7 +252,7 @@ void Engine::go_on(Lane& lane) {
   lane.ids = std::move(ids);
   for (const Text& text : done) set_aside_ -= text.bytes;
   make_room();
-  lane.read(std::move(anew));
+  lane.begin(std::move(anew));
   for (const Text& text : done) text.writing->finish();
 }
 
@@ -214,7 +262,7 @@ bool Engine::step() {
   std::vector<size_t> busy;
   for (size_t i = 0; i < lanes_.size(); ++i)
     if (!lanes_[i].idle()) busy.push_back(i);
-  parallel_for(static_cast<int64_t>(busy.size()), [&](int64_t i) { lanes_[busy[i]].step(); });
+  parallel_for(static_cast<int64_t>(busy.size()), [&](int64_t i) { lanes_[busy[i]].step(options_); });
   most_used_ = std::max(most_used_, used());
   for (const size_t i : busy) go_on(lanes_[i]);
   return running() > 0 || !waiting_.empty();

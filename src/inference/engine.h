@@ -34,7 +34,10 @@ struct EngineOptions {
   using Clock = std::chrono::steady_clock;
   int64_t texts_at_once = 64;        // in a lane
   int64_t memory = 0;                // bytes; 0: no bound
-  int64_t tokens_at_once = 4096;     // of texts that a lane reads together; a longer one is read alone
+  int64_t tokens_at_once = 4096;     // of prompts that a lane reads in one step; longer ones are read in several
+  // Time that a step may take for reading prompts, so that texts that are being written do not wait for long ones: as
+  // many tokens are read as the steps before have shown to fit. 0: tokens_at_once alone decides.
+  double prompt_seconds = 0;
   int64_t prefix_memory = 64 << 20;  // bytes for what is remembered, within `memory`
   std::function<Clock::time_point()> now = Clock::now;
 };
@@ -60,6 +63,7 @@ class Engine {
   // Ends a text that waits or runs; its memory is free at once. False: there is no such text any more.
   bool cancel(int64_t number);
 
+  bool has(int64_t number) const;  // whether the text waits or runs
   int64_t running() const;
   int64_t waiting() const { return static_cast<int64_t>(waiting_.size()); }
   EngineMemory memory() const;
@@ -79,11 +83,15 @@ class Engine {
     std::vector<Text> texts;   // in the order of the state's rows
     std::vector<int32_t> ids;  // the next token of each row
     std::vector<Text> coming;  // begin with the next step
+    std::vector<Text> reading;  // whose prompts are not read to the end, in the order of the state's unread texts
+    double tokens_per_second = 0;  // of prompts; 0: not known
 
-    bool idle() const { return texts.empty() && coming.empty(); }
-    void read(std::vector<Text> begun);
-    void step();
+    bool idle() const { return texts.empty() && coming.empty() && reading.empty(); }
+    void begin(std::vector<Text> begun);
+    void read(const EngineOptions& options);
+    void step(const EngineOptions& options);
     Text take(size_t index);
+    Text take_reading(size_t index);
   };
 
   int64_t bytes_for(const Writing& writing) const;
@@ -91,7 +99,8 @@ class Engine {
   void begin_waiting();
   void choose_for(Lane& lane);
   bool fits(const Text& text) const;
-  Text take(Lane& lane, size_t index);
+  template <class Condition>
+  std::optional<Text> take_first(Lane& lane, const Condition& condition);
   void go_on(Lane& lane);
   void make_room();
   int64_t used() const;

@@ -22,15 +22,12 @@ RecurrentDecoderState::RecurrentDecoderState(const RnnSeq2Seq& model) : model_(m
         "[decoder] the config does not say which token a text starts with: add \"decoder_start_token_id\"");
 }
 
-std::vector<int32_t> RecurrentDecoderState::add(std::span<const std::vector<int32_t>> texts,
-                                                std::span<const int64_t> /*limits*/) {
-  if (texts.empty()) return {};
-  for (const auto& text : texts)
-    check(!text.empty(), "[decoder] a source without tokens: it ends at least with the end token");
+void RecurrentDecoderState::read_sources(const std::vector<std::vector<int32_t>>& sources,
+                                         std::span<const int64_t> /*limits*/) {
   Run run({.arena = arena_, .probe = probe_});
-  std::vector<int32_t> order(texts.size());
+  std::vector<int32_t> order(sources.size());
   std::iota(order.begin(), order.end(), 0);
-  const RnnDecoderState read = model_.encode(run, Tokens::of({texts.begin(), texts.end()}), order);
+  const RnnDecoderState read = model_.encode(run, Tokens::of(sources), order);
   state_.layers.resize(read.layers.size());
   for (size_t i = 0; i < read.layers.size(); ++i)
     state_.layers[i] = {below(run, state_.layers[i].h, read.layers[i].h),
@@ -39,9 +36,8 @@ std::vector<int32_t> RecurrentDecoderState::add(std::span<const std::vector<int3
   state_.memory = below(run, state_.memory, read.memory);
   state_.keys = below(run, state_.keys, read.keys);
   state_.memory_lengths.insert(state_.memory_lengths.end(), read.memory_lengths.begin(), read.memory_lengths.end());
-  for (size_t i = 0; i < texts.size(); ++i) sources_.push_back(sources_read_++);
+  for (size_t i = 0; i < sources.size(); ++i) sources_.push_back(sources_read_++);
   count_bytes();
-  return std::vector<int32_t>(texts.size(), static_cast<int32_t>(*model_.config().decoder_start_token));
 }
 
 Tensor RecurrentDecoderState::read(std::span<const int32_t> ids) {

@@ -8,13 +8,11 @@
 
 namespace limpid {
 
-class RecurrentDecoderState : public DecoderState {
+class RecurrentDecoderState : public SourceState {
  public:
   explicit RecurrentDecoderState(const RnnSeq2Seq& model);
 
   int64_t rows() const override { return static_cast<int64_t>(sources_.size()); }
-  using DecoderState::add;
-  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) override;
   void keep(std::span<const int32_t> rows) override;
 
   int64_t bytes_for(const Need& need) const override;
@@ -25,6 +23,8 @@ class RecurrentDecoderState : public DecoderState {
   void count_bytes() { most_bytes_ = std::max(most_bytes_, arena_.bytes_in_use()); }
   void keep_memory(Run& run, std::span<const int32_t> rows);
 
+  void read_sources(const std::vector<std::vector<int32_t>>& sources, std::span<const int64_t> limits) override;
+  int32_t start() const override { return static_cast<int32_t>(*model_.config().decoder_start_token); }
   Tensor read(std::span<const int32_t> ids) override;
   const Output& output() const override { return model_.output(); }
 

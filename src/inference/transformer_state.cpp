@@ -29,8 +29,6 @@ int64_t self_bytes(const Config& config, const DecoderState::Need& need) {
   return (need.rows * config.decoder.layers + 1) * need.tokens * bytes_a_token(config);
 }
 
-int64_t limit_of(std::span<const int64_t> limits, size_t i) { return limits.empty() ? 0 : limits[i]; }
-
 }  // namespace
 
 Seq2SeqState::Seq2SeqState(const Seq2Seq& model) : model_(model) {
@@ -38,19 +36,15 @@ Seq2SeqState::Seq2SeqState(const Seq2Seq& model) : model_(model) {
         "[decoder] the config does not say which token a text starts with: add \"decoder_start_token_id\"");
 }
 
-std::vector<int32_t> Seq2SeqState::add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) {
-  if (texts.empty()) return {};
-  for (const auto& text : texts)
-    check(!text.empty(), "[decoder] a source without tokens: it ends at least with the end token");
-  const Tokens source = Tokens::of({texts.begin(), texts.end()});
+void Seq2SeqState::read_sources(const std::vector<std::vector<int32_t>>& sources, std::span<const int64_t> limits) {
+  const Tokens source = Tokens::of(sources);
   Run run({.arena = arena_, .probe = probe_});
   const Tensor memory = model_.encode(run, source);
   for (int64_t i = 0; i < source.sequences.count(); ++i) {
     unseen_.push_back(memory.slice(source.sequences.begin(i), source.sequences.length(i)));
-    cache_.add(1, limit_of(limits, static_cast<size_t>(i)));
+    cache_.add(1, limits[i]);
   }
   some_unseen_ = true;
-  return std::vector<int32_t>(texts.size(), static_cast<int32_t>(*model_.config().decoder_start_token));
 }
 
 Tensor Seq2SeqState::read(std::span<const int32_t> ids) {
@@ -103,28 +97,10 @@ Tensor LanguageModelState::read_tokens(const Tokens& tokens) {
   return model_.forward(run, batch);
 }
 
-// What the last rows are to read, in passes of bounded size. Rows before them, and those that have read all, read a
-// sequence of length 0 meanwhile.
-void LanguageModelState::read_beginnings(std::span<const std::vector<int32_t>> beginnings) {
-  const size_t first = read_.size() - beginnings.size();
-  for (;;) {
-    std::vector<std::vector<int32_t>> parts(read_.size());
-    int64_t room = kReadAtOnce;
-    for (size_t i = 0; i < beginnings.size() && room > 0; ++i) {
-      auto& done = read_[first + i];
-      const auto count = std::min<int64_t>(room, static_cast<int64_t>(beginnings[i].size() - done.size()));
-      const auto begin = beginnings[i].begin() + static_cast<ptrdiff_t>(done.size());
-      parts[first + i].assign(begin, begin + count);
-      done.insert(done.end(), begin, begin + count);
-      room -= count;
-    }
-    if (room == kReadAtOnce) return;
-    read_tokens(Tokens::of(parts));
-  }
-}
-
-// A row that has as much of the beginning as some text that runs or is remembered; returns how much that is.
-int64_t LanguageModelState::add_row(std::span<const int32_t> beginning, int64_t limit) {
+// A row for a text, that has as much of its beginning as some text that runs or is remembered. False: a text that is
+// about to be read in the same pass has more of it: better to wait for that one.
+bool LanguageModelState::add_row(const Unread& unread, std::span<const std::span<const int32_t>> before) {
+  const auto beginning = std::span(unread.text).first(unread.text.size() - 1);  // the last token is the first step's
   PrefixStore::Found found = store_.find(beginning);
   KeyValueCache::Saved running;
   for (size_t row = 0; row < read_.size(); ++row)
@@ -133,64 +109,79 @@ int64_t LanguageModelState::add_row(std::span<const int32_t> beginning, int64_t 
       found = {&running, tokens};
     }
   if (found.tokens < kLeastShared) found.tokens = 0;
+  for (const auto& other : before)
+    if (common_beginning(other, beginning) >= found.tokens + kLeastShared) return false;
   if (found.tokens > 0)
-    cache_.add(*found.saved, found.tokens, limit);
+    cache_.add(*found.saved, found.tokens, unread.limit);
   else
-    cache_.add(1, limit);
+    cache_.add(1, unread.limit);
   read_.emplace_back(beginning.begin(), beginning.begin() + found.tokens);
-  return found.tokens;
+  reused_ += found.tokens;
+  return true;
 }
 
-// All tokens but the last go into the cache; the last one is the first step's. Texts that share their beginning with a
-// text before them in the same call are read after it.
-std::vector<int32_t> LanguageModelState::add(std::span<const std::vector<int32_t>> texts,
-                                             std::span<const int64_t> limits) {
-  std::vector<std::vector<int32_t>> beginnings;
-  std::vector<int32_t> last;
-  for (const auto& text : texts) {
-    check(!text.empty(), "[decoder] a text without tokens: begin with the token that starts a text");
-    beginnings.emplace_back(text.begin(), text.end() - 1);
-    last.push_back(text.back());
+// One pass over the next texts, at most so many tokens; returns how many they were. Rows that are not part of it read a
+// sequence of length 0 meanwhile.
+int64_t LanguageModelState::read_part(int64_t tokens, std::vector<int32_t>& last) {
+  std::vector<std::vector<int32_t>> parts(read_.size());
+  std::vector<std::span<const int32_t>> beginnings;
+  int64_t left = tokens;
+  for (size_t texts = 0; texts < unread_.size(); ++texts) {
+    const bool begun = texts == 0 && half_read_;
+    if (!begun && (left == 0 || !add_row(unread_[texts], beginnings))) break;
+    parts.resize(read_.size());
+    beginnings.push_back(std::span(unread_[texts].text).first(unread_[texts].text.size() - 1));
+    const auto rest = beginnings.back().subspan(read_.back().size());
+    const auto part = rest.first(std::min(rest.size(), static_cast<size_t>(left)));
+    parts.back().assign(part.begin(), part.end());
+    left -= static_cast<int64_t>(part.size());
+    half_read_ = part.size() < rest.size();
+    if (half_read_) break;
+    last.push_back(unread_[texts].text.back());
   }
-  const int64_t before = rows();
-  std::vector<int32_t> order(static_cast<size_t>(before) + texts.size());  // by row, where it was put
-  std::iota(order.begin(), order.begin() + before, 0);
-  std::vector<size_t> waiting(texts.size());
-  std::iota(waiting.begin(), waiting.end(), size_t{0});
-  while (!waiting.empty()) {
-    std::vector<size_t> later;
-    std::vector<std::vector<int32_t>> now;
-    for (const size_t i : waiting) {
-      const auto shares = [&](const auto& other) { return common_beginning(other, beginnings[i]) >= kLeastShared; };
-      if (std::any_of(now.begin(), now.end(), shares)) {
-        later.push_back(i);
-        continue;
-      }
-      order[static_cast<size_t>(before) + i] = static_cast<int32_t>(rows());
-      reused_ += add_row(beginnings[i], limit_of(limits, i));
-      now.push_back(beginnings[i]);
-    }
-    read_beginnings(now);
-    // One round suffices for texts that then find all of it; the rest of a longer common beginning is read again.
-    waiting = std::move(later);
+  if (left < tokens) read_tokens(Tokens::of(parts));
+  for (size_t row = 0; row < parts.size(); ++row) read_[row].insert(read_[row].end(), parts[row].begin(), parts[row].end());
+  unread_.erase(unread_.begin(), unread_.begin() + static_cast<ptrdiff_t>(last.size()));
+  return tokens - left;
+}
+
+std::vector<int32_t> LanguageModelState::read_on(int64_t tokens) {
+  std::vector<int32_t> result;
+  while (tokens > 0 && !unread_.empty()) {
+    std::vector<int32_t> last;
+    tokens -= read_part(std::min(tokens, kReadAtOnce), last);
+    result.insert(result.end(), last.begin(), last.end());
   }
-  if (!std::is_sorted(order.begin(), order.end())) keep(order);
-  return last;
+  return result;
+}
+
+void LanguageModelState::drop_unread(int64_t index) {
+  if (index == 0 && half_read_) {
+    half_read_ = false;
+    std::vector<int32_t> others(read_.size() - 1);
+    std::iota(others.begin(), others.end(), 0);
+    keep(others);
+  }
+  DecoderState::drop_unread(index);
 }
 
 Tensor LanguageModelState::read(std::span<const int32_t> ids) {
   check_rows(ids.size(), rows());
-  Tensor x = read_tokens(one_each(ids));
+  std::vector<int64_t> lengths(ids.size(), 1);
+  if (half_read_) lengths.push_back(0);
+  Tensor x = read_tokens({{ids.begin(), ids.end()}, Sequences(lengths)});
   for (size_t i = 0; i < ids.size(); ++i) read_[i].push_back(ids[i]);
   return x;
 }
 
 void LanguageModelState::keep(std::span<const int32_t> rows) {
+  std::vector<int32_t> chosen(rows.begin(), rows.end());
+  if (half_read_) chosen.push_back(static_cast<int32_t>(read_.size()) - 1);
   std::vector<std::vector<int32_t>> kept;
-  kept.reserve(rows.size());
-  for (const int32_t row : rows) kept.push_back(read_.at(row));
+  kept.reserve(chosen.size());
+  for (const int32_t row : chosen) kept.push_back(read_.at(row));
   read_ = std::move(kept);
-  cache_.keep(rows);
+  cache_.keep(chosen);
 }
 
 int64_t LanguageModelState::bytes_for(const Need& need) const { return self_bytes(model_.config(), need); }

@@ -8,13 +8,11 @@
 
 namespace limpid {
 
-class Seq2SeqState : public DecoderState {
+class Seq2SeqState : public SourceState {
  public:
   explicit Seq2SeqState(const Seq2Seq& model);
 
   int64_t rows() const override { return cache_.sequences(); }
-  using DecoderState::add;
-  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) override;
   void keep(std::span<const int32_t> rows) override;
 
   int64_t bytes_for(const Need& need) const override;
@@ -22,6 +20,8 @@ class Seq2SeqState : public DecoderState {
   int64_t most_bytes() const override { return cache_.most_bytes(); }
 
  private:
+  void read_sources(const std::vector<std::vector<int32_t>>& sources, std::span<const int64_t> limits) override;
+  int32_t start() const override { return static_cast<int32_t>(*model_.config().decoder_start_token); }
   Tensor read(std::span<const int32_t> ids) override;
   const Output& output() const override { return model_.output(); }
   int64_t unseen_bytes() const;
@@ -36,9 +36,9 @@ class LanguageModelState : public DecoderState {
  public:
   explicit LanguageModelState(const LanguageModel& model) : model_(model) {}
 
-  int64_t rows() const override { return cache_.sequences(); }
-  using DecoderState::add;
-  std::vector<int32_t> add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) override;
+  int64_t rows() const override { return cache_.sequences() - (half_read_ ? 1 : 0); }
+  std::vector<int32_t> read_on(int64_t tokens) override;
+  void drop_unread(int64_t index) override;
   void keep(std::span<const int32_t> rows) override;
 
   int64_t bytes_for(const Need& need) const override;
@@ -54,12 +54,13 @@ class LanguageModelState : public DecoderState {
   Tensor read(std::span<const int32_t> ids) override;
   const Output& output() const override { return model_.output(); }
   Tensor read_tokens(const Tokens& tokens);
-  void read_beginnings(std::span<const std::vector<int32_t>> beginnings);
-  int64_t add_row(std::span<const int32_t> beginning, int64_t limit);
+  int64_t read_part(int64_t tokens, std::vector<int32_t>& last);
+  bool add_row(const Unread& unread, std::span<const std::span<const int32_t>> before);
 
   const LanguageModel& model_;
   KeyValueCache cache_{0};
   std::vector<std::vector<int32_t>> read_;  // by row: the tokens in the cache
+  bool half_read_ = false;                  // the last row is that of the first unread text, which is read in part
   PrefixStore store_;
   int64_t reused_ = 0;
 };

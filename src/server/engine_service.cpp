@@ -31,6 +31,7 @@ int64_t EngineService::submit(Job job) {
     if (waiting_ + texts > options_.waiting)
       throw HttpError(429, fmt::format("{} texts are waiting and {} may: try again soon.", waiting_.load(), options_.waiting),
                       {.code = "queue_full", .headers = {{"Retry-After", "1"}}});
+    if (job.accepted) job.accepted();
     waiting_ += texts;
     number = submitted_++;
     coming_.emplace_back(number, std::move(job));
@@ -61,12 +62,25 @@ void EngineService::begin(int64_t number, Job job) {
     if (begun.failed) begun.failed(error.what());
     return;
   }
+  texts_of_jobs_ += static_cast<int64_t>(begun.texts.size());
   jobs_[number] = std::move(begun);
+}
+
+// Jobs none of whose texts is left in the engine.
+void EngineService::forget_finished() {
+  if (engine_->running() + engine_->waiting() == texts_of_jobs_) return;
+  texts_of_jobs_ = 0;
+  for (auto job = jobs_.begin(); job != jobs_.end();) {
+    std::erase_if(job->second.texts, [&](int64_t text) { return !engine_->has(text); });
+    texts_of_jobs_ += static_cast<int64_t>(job->second.texts.size());
+    job = job->second.texts.empty() ? jobs_.erase(job) : std::next(job);
+  }
 }
 
 // A step that throws leaves texts half changed: none of them can go on.
 void EngineService::fail_all(const std::string& message) {
   engine_ = std::make_unique<Engine>(model_, options_.engine);
+  texts_of_jobs_ = 0;
   for (const auto& [number, job] : std::exchange(jobs_, {}))
     if (job.failed) job.failed(message);
 }
@@ -98,7 +112,6 @@ void EngineService::work() {
       const auto found = jobs_.find(number);
       if (found == jobs_.end()) continue;
       for (const int64_t text : found->second.texts) engine_->cancel(text);
-      jobs_.erase(found);
     }
     const auto start = Engine::Clock::now();
     try {
@@ -107,7 +120,7 @@ void EngineService::work() {
       fail_all(error.what());
       busy = false;
     }
-    if (!busy) jobs_.clear();
+    forget_finished();
     take_stock();
     if (options_.observe)
       options_.observe({std::chrono::duration<double>(Engine::Clock::now() - start).count(), engine_->running()});

@@ -38,6 +38,7 @@ class EngineService {
     std::vector<std::unique_ptr<Writing>> texts;
     std::optional<Engine::Clock::time_point> deadline;
     std::function<void(const std::string& message)> failed;  // instead of results; on the engine's thread
+    std::function<void()> accepted = {};  // before anything else is heard of it; on the thread of submit()
   };
   // Returns a number to cancel the job by. Results come as the texts were told, on the engine's thread. Throws
   // HttpError 429 where too many texts wait already.
@@ -53,6 +54,7 @@ class EngineService {
   void work();
   void begin(int64_t number, Job job);
   void fail_all(const std::string& message);
+  void forget_finished();
   void take_stock();
 
   const Model& model_;
@@ -63,6 +65,7 @@ class EngineService {
     std::function<void(const std::string&)> failed;
   };
   std::map<int64_t, Begun> jobs_;
+  int64_t texts_of_jobs_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -1,33 +1,125 @@
 #include "server/openai_routes.h"
 
-#include <nlohmann/json.hpp>
+#include "server/chat_prompt.h"
+#include "server/openai_answer.h"
+#include "server/openai_json.h"
 
 namespace limpid {
 namespace {
 
-using nlohmann::ordered_json;
+using nlohmann::json;
 
-ordered_json model_object(const ServedModel& model) {
+OrderedJson model_object(const ServedModel& model) {
   return {{"id", model.id}, {"object", "model"}, {"created", model.created}, {"owned_by", "limpid"}};
 }
 
+struct Routes {
+  const ServedModels& models;
+  const RequestLimits limits;
+  Metrics* metrics;
+
+  void completions(const Request& request, std::shared_ptr<Reply> reply) const {
+    JsonFields fields(request.body);
+    OpenAiCall call = read_call(fields);
+    const ServedModel& model = models.find(call.model);
+    call.logprobs = fields.whole("logprobs", 0, 100).value_or(-1);
+    call.echo = fields.flag("echo").value_or(false);
+    call.best_of = fields.whole("best_of", 1, 128).value_or(call.n);
+    if (call.best_of < call.n) JsonFields::refuse("best_of", "\"best_of\" must be at least \"n\".");
+    if (call.best_of > call.n && call.stream)
+      JsonFields::refuse("best_of", "\"best_of\" chooses at the end: it does not go with \"stream\".");
+    fields.unless("suffix", "");
+    const json* prompt = fields.any("prompt");
+    fields.finish();
+    const json empty = "";
+    call.prompts = read_texts(prompt ? *prompt : empty, "prompt", model);
+    if (call.echo && model.config().family != Family::language_model)
+      JsonFields::refuse("echo", "\"echo\" is for models that go on with a prompt: this one translates.");
+    answer_call({model, limits, metrics}, OpenAiStyle::text, std::move(call), request, std::move(reply));
+  }
+
+  void chat(const Request& request, std::shared_ptr<Reply> reply) const {
+    JsonFields fields(request.body);
+    OpenAiCall call = read_call(fields);
+    const ServedModel& model = models.find(call.model);
+    if (const auto most = fields.whole("max_completion_tokens", 1, int64_t{1} << 31)) call.options.max_tokens = most;
+    if (call.options.max_tokens == 0) JsonFields::refuse("max_tokens", "\"max_tokens\" must be 1 or more.");
+    const bool tells = fields.flag("logprobs").value_or(false);
+    const auto top = fields.whole("top_logprobs", 0, 100);
+    if (top && !tells) JsonFields::refuse("top_logprobs", "\"top_logprobs\" goes with \"logprobs\": true.");
+    if (tells) call.logprobs = top.value_or(0);
+    fields.unless("response_format", {{"type", "text"}});
+    fields.unless("modalities", json::array({"text"}));
+    fields.unless("tools", json::array());
+    fields.unless("functions", json::array());
+    fields.unless("tool_choice", "none");
+    fields.unless("function_call", "none");
+    fields.ignore({"parallel_tool_calls"});
+    const json& messages = fields.needed("messages");
+    const json* extra = fields.any("chat_template_kwargs");
+    fields.finish();
+    call.prompts = {{chat_prompt(model, messages, extra), ""}};
+    answer_call({model, limits, metrics}, OpenAiStyle::chat, std::move(call), request, std::move(reply));
+  }
+};
+
+// The body of a route that takes JSON, for /openapi.json.
+std::string body_schema(const std::string& properties, const std::string& required) {
+  return R"({"requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object", "required": [)" +
+         required + R"(], "properties": {)" + properties + "}}}}}}";
+}
+
+constexpr const char* kSampling =
+    R"("model": {"type": "string"}, "max_tokens": {"type": "integer"}, "temperature": {"type": "number"},
+"top_p": {"type": "number"}, "top_k": {"type": "integer"}, "min_p": {"type": "number"},
+"repetition_penalty": {"type": "number"}, "n": {"type": "integer"}, "stop": {}, "seed": {"type": "integer"},
+"stream": {"type": "boolean"}, "stream_options": {"type": "object"}, "logit_bias": {"type": "object"},
+"presence_penalty": {"type": "number"}, "frequency_penalty": {"type": "number"}, "user": {"type": "string"}, )";
+
 }  // namespace
 
-void add_openai_routes(Server& server, const ServedModels& models) {
-  server.router().add(
+void add_openai_routes(Server& server, const ServedModels& models, const RequestLimits& limits) {
+  describe_openai_metrics(server.metrics());
+  Router& router = server.router();
+  const auto routes = std::make_shared<const Routes>(Routes{models, limits, &server.metrics()});
+  router.add(
       "GET", "/v1/models",
       [&models](const Request&) {
-        ordered_json data = ordered_json::array();
+        OrderedJson data = OrderedJson::array();
         for (const auto& model : models.all()) data.push_back(model_object(*model));
-        return Response{200, ordered_json{{"object", "list"}, {"data", data}}.dump()};
+        return Response{200, dump_json({{"object", "list"}, {"data", data}})};
       },
       {.summary = "The models that are served."});
-  server.router().add(
+  router.add(
       "GET", "/v1/models/{id}",
       [&models](const Request& request) {
-        return Response{200, model_object(models.find(request.parameter("id"))).dump()};
+        return Response{200, dump_json(model_object(models.find(request.parameter("id"))))};
       },
       {.summary = "One model."});
+  router.add(
+      "POST", "/v1/completions",
+      Handler([routes](const Request& request, const std::shared_ptr<Reply>& reply) {
+        routes->completions(request, reply);
+      }),
+      {.summary = "Continues prompts.",
+       .operation = body_schema(std::string(kSampling) + R"("prompt": {}, "best_of": {"type": "integer"},
+"echo": {"type": "boolean"}, "logprobs": {"type": "integer"})",
+                                R"("prompt")")});
+  router.add(
+      "POST", "/v1/chat/completions",
+      Handler([routes](const Request& request, const std::shared_ptr<Reply>& reply) { routes->chat(request, reply); }),
+      {.summary = "Answers in a conversation, by the model's own chat template.",
+       .operation = body_schema(std::string(kSampling) + R"("messages": {"type": "array"},
+"max_completion_tokens": {"type": "integer"}, "logprobs": {"type": "boolean"}, "top_logprobs": {"type": "integer"})",
+                                R"("messages")")});
+  router.add(
+      "POST", "/v1/embeddings",
+      [routes](const Request& request) { return answer_embeddings(routes->models, routes->limits, request); },
+      {.summary = "A vector per text.",
+       .operation = body_schema(R"("model": {"type": "string"}, "input": {},
+"encoding_format": {"type": "string", "enum": ["float", "base64"]}, "dimensions": {"type": "integer"})",
+                                R"("input")"),
+       .heavy = true});
 }
 
 }  // namespace limpid

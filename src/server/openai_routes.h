@@ -1,12 +1,15 @@
 #pragma once
 // OpenAI's interface: /v1/models, /v1/completions, /v1/chat/completions, /v1/embeddings.
 
-#include "server/served_models.h"
+#include "server/openai_call.h"
 #include "server/server.h"
 
 namespace limpid {
 
-// Models and server must outlive each other's use: the routes look models up when they are asked.
-void add_openai_routes(Server& server, const ServedModels& models);
+// Server and models must outlive the server's running. Models are looked up when a request comes.
+void add_openai_routes(Server& server, const ServedModels& models, const RequestLimits& limits = {});
+
+// /v1/embeddings: a vector per text.
+Response answer_embeddings(const ServedModels& models, const RequestLimits& limits, const Request& request);
 
 }  // namespace limpid

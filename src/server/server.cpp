@@ -74,6 +74,8 @@ void Server::start() {
 void Server::stop(std::chrono::duration<double> grace) {
   stopping_ = true;
   transport_->stop(grace);
+  workers_->stop();
+  heavy_workers_->stop();
 }
 
 void Server::check_admission(const Request& head, const Router::Match& match) const {

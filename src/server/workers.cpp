@@ -19,7 +19,9 @@ Workers::Workers(int threads, size_t most_waiting) : most_waiting_(most_waiting)
     });
 }
 
-Workers::~Workers() {
+Workers::~Workers() { stop(); }
+
+void Workers::stop() {
   std::deque<std::function<void()>> dropped;
   {
     const std::lock_guard lock(mutex_);
@@ -27,7 +29,8 @@ Workers::~Workers() {
     dropped.swap(tasks_);
   }
   changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : threads_)
+    if (thread.joinable()) thread.join();
 }
 
 bool Workers::run(std::function<void()> task) {

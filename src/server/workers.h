@@ -14,13 +14,14 @@ namespace limpid {
 class Workers {
  public:
   Workers(int threads, size_t most_waiting);
-  ~Workers();  // finishes what runs; what waits is dropped
+  ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
   // False: too many wait already.
   bool run(std::function<void()> task);
   size_t waiting() const;
+  void stop();  // finishes what runs; what waits is dropped
 
  private:
   void work();

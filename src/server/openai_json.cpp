@@ -1,0 +1,85 @@
+#include "server/openai_json.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "text/utf8.h"
+
+namespace limpid {
+namespace {
+
+int64_t characters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+}
+
+// OpenAI's clients cannot read -Infinity.
+double bounded(double log_probability) { return std::isfinite(log_probability) ? log_probability : -9999.0; }
+
+}  // namespace
+
+std::string dump_json(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
+
+OrderedJson usage_json(const OpenAiUsage& usage) {
+  return {{"prompt_tokens", usage.prompt_tokens},
+          {"completion_tokens", usage.completion_tokens},
+          {"total_tokens", usage.prompt_tokens + usage.completion_tokens}};
+}
+
+std::string finish_reason(Ending ending) {
+  return ending == Ending::end_token || ending == Ending::stop_string ? "stop" : "length";
+}
+
+std::string token_text(const Tokenizer& tokenizer, int32_t id) {
+  if (id < 0 || id >= tokenizer.size()) return "#" + std::to_string(id);
+  static constexpr std::string_view kSpace = "▁";
+  std::string text = tokenizer.piece(id);
+  for (size_t at = text.find(kSpace); at != std::string::npos; at = text.find(kSpace, at + 1))
+    text.replace(at, kSpace.size(), " ");
+  return repaired_utf8(std::move(text));
+}
+
+OrderedJson LogprobList::chat_entry(int32_t id, double log_probability) const {
+  const std::string text = token_text(tokenizer_, id);
+  OrderedJson bytes = OrderedJson::array();
+  for (const char c : text) bytes.push_back(static_cast<unsigned char>(c));
+  return {{"token", text}, {"logprob", bounded(log_probability)}, {"bytes", std::move(bytes)}};
+}
+
+void LogprobList::add(int32_t id, double log_probability, const std::vector<TokenScore>& top) {
+  const std::string text = token_text(tokenizer_, id);
+  if (style_ == OpenAiStyle::chat) {
+    OrderedJson entry = chat_entry(id, log_probability);
+    entry["top_logprobs"] = OrderedJson::array();
+    for (const TokenScore& other : top)
+      if (other.id >= 0) entry["top_logprobs"].push_back(chat_entry(other.id, static_cast<double>(other.log_probability)));
+    tokens_.push_back(std::move(entry));
+    return;
+  }
+  tokens_.push_back(text);
+  log_probabilities_.push_back(bounded(log_probability));
+  OrderedJson likeliest = OrderedJson::object();
+  for (const TokenScore& other : top)
+    if (other.id >= 0) likeliest[token_text(tokenizer_, other.id)] = bounded(static_cast<double>(other.log_probability));
+  top_.push_back(top.empty() ? OrderedJson() : std::move(likeliest));
+  offsets_.push_back(offset_);
+  offset_ += characters(text);
+}
+
+void LogprobList::add(const WrittenToken& token) { add(token.id, token.log_probability, token.top); }
+void LogprobList::add(const ScoredToken& token) { add(token.id, token.log_probability, token.top); }
+
+void LogprobList::add_first(int32_t id) {
+  add(id, 0, {});
+  if (style_ == OpenAiStyle::text) log_probabilities_.back() = nullptr;
+}
+
+OrderedJson LogprobList::take() {
+  const auto taken = [](OrderedJson& list) { return std::exchange(list, OrderedJson::array()); };
+  if (style_ == OpenAiStyle::chat) return {{"content", taken(tokens_)}, {"refusal", nullptr}};
+  return {{"tokens", taken(tokens_)},
+          {"token_logprobs", taken(log_probabilities_)},
+          {"top_logprobs", taken(top_)},
+          {"text_offset", taken(offsets_)}};
+}
+
+}  // namespace limpid

@@ -1,0 +1,45 @@
+#pragma once
+// The JSON of OpenAI's completions: log-probabilities, choices and usage.
+
+#include <nlohmann/json.hpp>
+
+#include "inference/complete.h"
+#include "inference/score.h"
+#include "server/openai_answer.h"
+
+namespace limpid {
+
+using OrderedJson = nlohmann::ordered_json;
+
+struct OpenAiUsage {
+  int64_t prompt_tokens = 0, completion_tokens = 0;
+};
+OrderedJson usage_json(const OpenAiUsage& usage);
+
+std::string finish_reason(Ending ending);
+
+// Log-probabilities in the way of /v1/completions, which lists tokens, and of chat, which has an object per token.
+class LogprobList {
+ public:
+  LogprobList(OpenAiStyle style, const Tokenizer& tokenizer) : style_(style), tokenizer_(tokenizer) {}
+
+  void add(const WrittenToken& token);
+  void add(const ScoredToken& token);
+  void add_first(int32_t id);  // of an echoed prompt: nothing stands before it
+  OrderedJson take();          // what has been added since the last time
+
+ private:
+  void add(int32_t id, double log_probability, const std::vector<TokenScore>& top);
+  OrderedJson chat_entry(int32_t id, double log_probability) const;
+
+  OpenAiStyle style_;
+  const Tokenizer& tokenizer_;
+  OrderedJson tokens_ = OrderedJson::array(), log_probabilities_ = OrderedJson::array(), top_ = OrderedJson::array(),
+              offsets_ = OrderedJson::array();
+  int64_t offset_ = 0;  // characters
+};
+
+// Text of any bytes: what is no UTF-8 is replaced.
+std::string dump_json(const OrderedJson& json);
+
+}  // namespace limpid
