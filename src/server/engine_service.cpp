@@ -1,5 +1,6 @@
 #include "server/engine_service.h"
 
+#include "base/parallel.h"
 #include "server/http.h"
 #include "server/workers.h"
 
@@ -7,8 +8,9 @@ namespace limpid {
 
 EngineService::EngineService(const Model& model, EngineServiceOptions options)
     : model_(model), options_(std::move(options)), engine_(std::make_unique<Engine>(model, options_.engine)) {
-  thread_ = std::thread([this] {
+  thread_ = std::thread([this, to_compute_with = threads()] {
     block_signals();
+    set_threads(to_compute_with);  // as the thread that made this one
     work();
   });
 }

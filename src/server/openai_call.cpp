@@ -106,6 +106,7 @@ OpenAiCall read_call(JsonFields& fields) {
   const auto seed = fields.whole("seed", -kMostSeed, kMostSeed);
   call.seed = seed ? static_cast<uint64_t>(*seed) : std::random_device{}();
   call.stream = fields.flag("stream").value_or(false);
+  call.ignore_end = fields.flag("ignore_eos").value_or(false);
   if (const json* options = fields.any("stream_options")) {
     if (!options->is_object() || !call.stream)
       JsonFields::refuse("stream_options", "\"stream_options\" must be an object and goes with \"stream\": true.");
@@ -134,6 +135,7 @@ CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& 
   options.seed = call.seed;
   options.top = std::max<int64_t>(call.logprobs, 0);
   options.slide = false;
+  options.ignore_end = call.ignore_end;
   return options;
 }
 

@@ -26,6 +26,7 @@ struct OpenAiCall {
   std::vector<std::string> stop;
   uint64_t seed = 0;
   bool stream = false, include_usage = false, echo = false;
+  bool ignore_end = false;  // "ignore_eos", as other servers have it too: for measurements
   int64_t logprobs = -1;  // likeliest tokens told with each token; -1: nothing is told
 
   struct Prompt {

@@ -3,6 +3,8 @@
 #include <csignal>
 #include <utility>
 
+#include "base/parallel.h"
+
 namespace limpid {
 
 void block_signals() {
@@ -13,8 +15,9 @@ void block_signals() {
 
 Workers::Workers(int threads, size_t most_waiting) : most_waiting_(most_waiting) {
   for (int i = 0; i < threads; ++i)
-    threads_.emplace_back([this] {
+    threads_.emplace_back([this, to_compute_with = limpid::threads()] {
       block_signals();
+      set_threads(to_compute_with);  // as the thread that made this one
       work();
     });
 }

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# limpid serve as a stranger meets it: the commands of docs/serving.md as printed, OpenAI's own client, SIGTERM.
+# Usage: server_test.sh SOURCE_FOLDER BUILD_FOLDER
+set -uo pipefail
+source_folder=$1
+work=$(mktemp -d)
+pids=()
+cleanup() {
+  for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; done
+  rm -rf "$work"
+}
+trap cleanup EXIT
+mkdir "$work/repository"
+cp -r "$1/recipes" "$1/docs" "$work/repository"
+ln -s "$2/limpid" "$work/repository/limpid"
+cd "$work/repository" || exit 1
+failures=0
+wrong() {
+  printf 'FAILED: %s\n' "$*"
+  failures=$((failures + 1))
+}
+
+# start LOG ARGUMENTS…: a server on a free port; sets `address` and `pid`.
+start() {
+  local log=$1
+  shift
+  ./limpid serve "$@" >"$log.out" 2>"$log" &
+  pid=$!
+  pids+=("$pid")
+  for ((i = 0; i < 600; ++i)); do
+    address=$(sed -n 's/^limpid serve: \(http:.*\)$/\1/p' "$log")
+    [[ $address ]] && return
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.1
+  done
+  wrong "no server: $(cat "$log")"
+  exit 1
+}
+
+# ---- the document: its server runs on a free port, which its commands are told
+mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' docs/serving.md | grep -v '^```')
+((${#commands[@]} >= 10)) || wrong "only ${#commands[@]} commands in docs/serving.md"
+address=
+for command in "${commands[@]}"; do
+  case $command in
+    './limpid serve'*) [[ $address ]] || start first models/facts --port 0 ;;
+    haproxy*) ;; # tests/studies/replicas.sh
+    curl*)
+      answer=$(bash -c "${command//http:\/\/127.0.0.1:8080/$address}") || wrong "$command"
+      [[ $answer == *'"object"'* ]] || wrong "$command: $answer"
+      ;;
+    *) bash -c "$command" >out 2>&1 || wrong "$command: $(tail -3 out)" ;;
+  esac
+done
+block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" docs/serving.md | grep -v '^```' | sed "s|http://127.0.0.1:8080|$address|"; }
+if command -v python3 >/dev/null; then
+  block python >client.py
+  python3 client.py >out 2>&1 || wrong "the Python client: $(cat out)"
+  [[ $(wc -w <out) -ge 1 ]] || wrong "the Python client read nothing"
+fi
+
+# ---- OpenAI's client
+npm_folder=$2/tests-server
+if ! command -v npm >/dev/null; then
+  echo 'left out, no npm: OpenAI'\''s client (install npm and node 18 or newer)'
+elif ! { mkdir -p "$npm_folder" && cp "$source_folder"/tests/server/package*.json "$npm_folder" && cd "$npm_folder" &&
+  { [[ -d node_modules/openai ]] || npm ci --no-audit --no-fund >npm.log 2>&1; } && cd - >/dev/null; }; then
+  cd "$work/repository" || exit 1
+  echo 'left out, npm cannot fetch it: OpenAI'\''s client'
+else
+  cp "$source_folder"/tests/server/openai.mjs "$npm_folder"
+  node "$npm_folder/openai.mjs" "$address" facts - facts >out 2>&1 || wrong "OpenAI's client: $(cat out)"
+  block js >"$npm_folder/document.mjs"
+  node "$npm_folder/document.mjs" >out 2>&1 || wrong "the JavaScript client: $(cat out)"
+fi
+
+# ---- it ends in order
+kill -TERM "$pid"
+wait "$pid" || wrong "exit code $? after SIGTERM: $(cat first)"
+grep -q '"path":"/v1/completions","status":200' first.out || wrong "no access log: $(head -3 first.out)"
+grep -q 'Bauer' first.out && wrong 'the access log holds text of prompts'
+
+# ---- and refuses what cannot be meant
+./limpid serve nothing --port 0 >out 2>&1 && wrong 'a model that is not there was served'
+grep -q 'there is no "nothing"' out || wrong "message: $(cat out)"
+./limpid serve models/facts --host 0.0.0.0 --port 0 >out 2>&1 && wrong 'others can reach it without a key'
+grep -q -- '--api-key' out || wrong "message: $(cat out)"
+exit $((failures > 0))
