@@ -69,7 +69,8 @@ void add_options(CommandLine& line, ServeOptions& options) {
     line.add_option(name, value, help)->check(CLI::Range(int64_t{1}, int64_t{1} << 40))->capture_default_str();
   };
   line.add_option("MODELS", options.models, "models' folders or files; ID=PATH gives one another name")->required();
-  line.add_option("--host", access.host, "address to listen on; others than loopback want a key")->capture_default_str();
+  line.add_option("--host", access.host, "address to listen on; others than loopback want a key")
+      ->capture_default_str();
   line.add_option("--port", server.port, "port to listen on (0: one that is free)")
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
@@ -92,7 +93,8 @@ void add_options(CommandLine& line, ServeOptions& options) {
       ->check(CLI::Range(0.0, 1e9));
   whole("--max-connections", limits.connections, "connections at once");
   whole("--max-body-bytes", limits.body_bytes, "most bytes of a request's body");
-  line.add_option("--max-prompt-tokens", options.limits.prompt_tokens, "most tokens of a prompt (0: the model's context)")
+  line.add_option("--max-prompt-tokens", options.limits.prompt_tokens,
+                  "most tokens of a prompt (0: the model's context)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
   line.add_option("--max-tokens", options.limits.output_tokens, "most tokens of one answer (0: the model's context)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));

@@ -124,8 +124,9 @@ Tensor pair_step(
   return y;
 }
 
-// With a cache, tokens are read one at a time or many, as it happens, and their numbers must not depend on it. So jobs are
-// cut to as many queries as the kernel for few queries takes, whose results for a query are the same with any number of others.
+// With a cache, tokens are read one at a time or many, as it happens, and their numbers must not depend on it. So jobs
+// are cut to as many queries as the kernel for few queries takes, whose results for a query are the same with any
+// number of others.
 std::vector<AttentionJob> cut_to_few(const AttentionShape& shape, const std::vector<AttentionJob>& jobs) {
   constexpr int64_t kFew = 4;
   std::vector<AttentionJob> few;

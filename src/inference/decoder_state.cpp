@@ -20,8 +20,9 @@ int64_t rows_at_once(const Output& output) {
 
 void DecoderState::begin(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) {
   for (const auto& text : texts)
-    check(!text.empty(), "[decoder] a text without tokens: a source ends at least with its end token, and a text to go "
-                         "on from begins with the token that starts one");
+    check(!text.empty(),
+          "[decoder] a text without tokens: a source ends at least with its end token, and a text to go "
+          "on from begins with the token that starts one");
   for (size_t i = 0; i < texts.size(); ++i) unread_.push_back({texts[i], limits.empty() ? 0 : limits[i]});
 }
 

@@ -32,9 +32,9 @@ namespace limpid {
 
 struct EngineOptions {
   using Clock = std::chrono::steady_clock;
-  int64_t texts_at_once = 64;        // in a lane
-  int64_t memory = 0;                // bytes; 0: no bound
-  int64_t tokens_at_once = 4096;     // of prompts that a lane reads in one step; longer ones are read in several
+  int64_t texts_at_once = 64;     // in a lane
+  int64_t memory = 0;             // bytes; 0: no bound
+  int64_t tokens_at_once = 4096;  // of prompts that a lane reads in one step; longer ones are read in several
   // Time that a step may take for reading prompts, so that texts that are being written do not wait for long ones: as
   // many tokens are read as the steps before have shown to fit. 0: tokens_at_once alone decides.
   double prompt_seconds = 0;
@@ -80,10 +80,10 @@ class Engine {
 
   struct Lane {
     std::unique_ptr<DecoderState> state;
-    std::vector<Text> texts;   // in the order of the state's rows
-    std::vector<int32_t> ids;  // the next token of each row
-    std::vector<Text> coming;  // begin with the next step
-    std::vector<Text> reading;  // whose prompts are not read to the end, in the order of the state's unread texts
+    std::vector<Text> texts;       // in the order of the state's rows
+    std::vector<int32_t> ids;      // the next token of each row
+    std::vector<Text> coming;      // begin with the next step
+    std::vector<Text> reading;     // whose prompts are not read to the end, in the order of the state's unread texts
     double tokens_per_second = 0;  // of prompts; 0: not known
 
     bool idle() const { return texts.empty() && coming.empty() && reading.empty(); }

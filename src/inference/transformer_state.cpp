@@ -140,7 +140,8 @@ int64_t LanguageModelState::read_part(int64_t tokens, std::vector<int32_t>& last
     last.push_back(unread_[texts].text.back());
   }
   if (left < tokens) read_tokens(Tokens::of(parts));
-  for (size_t row = 0; row < parts.size(); ++row) read_[row].insert(read_[row].end(), parts[row].begin(), parts[row].end());
+  for (size_t row = 0; row < parts.size(); ++row)
+    read_[row].insert(read_[row].end(), parts[row].begin(), parts[row].end());
   unread_.erase(unread_.begin(), unread_.begin() + static_cast<ptrdiff_t>(last.size()));
   return tokens - left;
 }

@@ -30,7 +30,9 @@ bool contains(const std::vector<std::string>& list, std::string_view value) {
 }  // namespace
 
 bool is_loopback(std::string_view host) {
-  return host == "localhost" || host.ends_with(".localhost") || host == "::1" || host.starts_with("127.");
+  // A name such as 127.example.org is somebody else's.
+  const bool number = host.find_first_not_of("0123456789.") == std::string_view::npos;
+  return host == "localhost" || host.ends_with(".localhost") || host == "::1" || (number && host.starts_with("127."));
 }
 
 Access::Access(AccessOptions options) : options_(std::move(options)) {
@@ -42,9 +44,10 @@ Access::Access(AccessOptions options) : options_(std::move(options)) {
 bool Access::own_host(std::string_view host) const {
   const std::string name = lower(without_port(host));
   if (contains(options_.hosts, name) || contains(options_.hosts, lower(host))) return true;
-  if (is_loopback(options_.host)) return is_loopback(name) && name.find_first_not_of("0123456789.:abcdefghijklmnopqrstuvwxyz-") == std::string::npos;
+  if (is_loopback(options_.host)) return is_loopback(name);
   // Bound to all addresses: a number cannot be made to point elsewhere, and names have to be listed.
-  const bool is_number = name.find_first_not_of("0123456789.") == std::string::npos || name.find(':') != std::string::npos;
+  const bool is_number =
+      name.find_first_not_of("0123456789.") == std::string::npos || name.find(':') != std::string::npos;
   return name == lower(options_.host) || is_number || name == "localhost";
 }
 
@@ -52,9 +55,10 @@ void Access::check_host(const Request& request) const {
   const std::string_view host = request.header("host");
   if (host.empty()) throw HttpError(400, "The request has no Host header.");
   if (!own_host(host))
-    throw HttpError(421, fmt::format("This server does not answer for the host \"{}\". Start it with --allow-host {} if "
-                                     "it should.",
-                                     host, without_port(host)));
+    throw HttpError(421,
+                    fmt::format("This server does not answer for the host \"{}\". Start it with --allow-host {} if "
+                                "it should.",
+                                host, without_port(host)));
 }
 
 bool Access::allowed_origin(const Request& request, std::string_view origin) const {
@@ -104,8 +108,7 @@ void Access::check_key(const Request& request) const {
   if (candidate.empty())
     throw HttpError(401, "This server wants a key: send the header \"Authorization: Bearer KEY\".",
                     {.code = "invalid_api_key", .headers = challenge});
-  if (!is_key(candidate))
-    throw HttpError(401, "The key is wrong.", {.code = "invalid_api_key", .headers = challenge});
+  if (!is_key(candidate)) throw HttpError(401, "The key is wrong.", {.code = "invalid_api_key", .headers = challenge});
 }
 
 Headers Access::cross_origin_headers(const Request& request) const {

@@ -14,9 +14,10 @@ std::string text_of(const json& content) {
   if (content.is_null()) return "";
   std::string text;
   for (const json& part : content.is_array() ? content : json::array({content})) {
-    const bool is_text = part.is_object() && part.value("type", json()) == "text" && part.contains("text") &&
-                         part["text"].is_string();
-    if (!is_text) JsonFields::refuse("messages", "A message's content must be text, or a list of parts of type \"text\".");
+    const bool is_text =
+        part.is_object() && part.value("type", json()) == "text" && part.contains("text") && part["text"].is_string();
+    if (!is_text)
+      JsonFields::refuse("messages", "A message's content must be text, or a list of parts of type \"text\".");
     text += part["text"].get_ref<const std::string&>();
   }
   return text;
@@ -43,9 +44,9 @@ ordered_json read_messages(const json& messages) {
 
 std::vector<int32_t> chat_prompt(const ServedModel& model, const json& messages, const json* /*extra*/) {
   const ordered_json conversation = read_messages(messages);
-  throw HttpError(400, fmt::format("The model \"{}\" has no chat template: it continues texts, by /v1/completions.",
-                                   model.id),
-                  {.param = "model", .code = "no_chat_template"});
+  throw HttpError(
+      400, fmt::format("The model \"{}\" has no chat template: it continues texts, by /v1/completions.", model.id),
+      {.param = "model", .code = "no_chat_template"});
 }
 
 }  // namespace limpid

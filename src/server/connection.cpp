@@ -35,6 +35,16 @@ Response plain_refusal(int status, const std::string& message) {
   return {status, message + "\n", "text/plain; charset=utf-8"};
 }
 
+using Message = http::request<http::string_body>;
+
+// The head of a request as handlers see it. False: its target is no path.
+bool read_message(const Message& message, Request& request) {
+  request.method = std::string(to_view(message.method_string()));
+  for (const auto& field : message)
+    request.headers.emplace_back(lower(to_view(field.name_string())), std::string(to_view(field.value())));
+  return parse_target(to_view(message.target()), request);
+}
+
 // What a handler holds. When the last copy is gone there is nobody left who could answer.
 class Handle : public Reply {
  public:
@@ -71,7 +81,8 @@ Answer::Answer(std::shared_ptr<Connection> connection, Exchange exchange, Header
       keep_alive_(keep_alive) {}
 
 std::string Answer::head_of(const Response& response, std::optional<size_t> length) const {
-  std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status, reason_of(response.status), date_now());
+  std::string head =
+      fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status, reason_of(response.status), date_now());
   if (!response.content_type.empty()) head += fmt::format("Content-Type: {}\r\n", response.content_type);
   for (const Headers* list : {&headers_, &response.headers})
     for (const auto& [name, value] : *list)
@@ -253,13 +264,9 @@ void Connection::on_head(Code code) {
   idle_ = false;
   const auto& message = parser_->get();
   request_ = {};
-  request_.method = std::string(to_view(message.method_string()));
-  for (const auto& field : message)
-    request_.headers.emplace_back(lower(to_view(field.name_string())), std::string(to_view(field.value())));
   Code ignored;
   request_.client = socket_.remote_endpoint(ignored).address().to_string();
-  if (!parse_target(to_view(message.target()), request_))
-    return refuse(plain_refusal(400, "The request's target is no path."));
+  if (!read_message(message, request_)) return refuse(plain_refusal(400, "The request's target is no path."));
   Admission admission = shared_.options.admit ? shared_.options.admit(request_) : Admission{};
   answer_headers_ = std::move(admission.headers);
   if (admission.refusal) return refuse(std::move(*admission.refusal));
@@ -294,16 +301,15 @@ void Connection::refuse_unread(Code code) {
   if (closed_) return;
   if (timed_out_) return refuse(plain_refusal(408, "The request did not arrive in time."));
   if (code == http::error::body_limit)
-    return refuse(plain_refusal(413, fmt::format("The body is larger than the {} bytes allowed.",
-                                                 shared_.options.limits.body_bytes)));
+    return refuse(plain_refusal(
+        413, fmt::format("The body is larger than the {} bytes allowed.", shared_.options.limits.body_bytes)));
   if (code == http::error::header_limit || code == http::error::buffer_overflow)
-    return refuse(plain_refusal(431, fmt::format("The headers are larger than the {} bytes allowed.",
-                                                 shared_.options.limits.header_bytes)));
+    return refuse(plain_refusal(
+        431, fmt::format("The headers are larger than the {} bytes allowed.", shared_.options.limits.header_bytes)));
   if (code == http::error::end_of_stream || code == http::error::partial_message ||
       code.category() != http::make_error_code(http::error::end_of_stream).category())
     return close();
-  if (code == http::error::bad_version)
-    return refuse(plain_refusal(505, "HTTP/1.0 and HTTP/1.1 are understood here."));
+  if (code == http::error::bad_version) return refuse(plain_refusal(505, "HTTP/1.0 and HTTP/1.1 are understood here."));
   refuse(plain_refusal(400, "The request is not HTTP: " + code.message()));
 }
 
@@ -429,6 +435,23 @@ void Connection::cancel_answer() {
 
 void Connection::close_if_idle() {
   if (!answer_ && idle_) close();
+}
+
+std::optional<Request> parse_request(std::string_view bytes, const TransportLimits& limits) {
+  http::request_parser<http::string_body> parser;
+  parser.header_limit(static_cast<uint32_t>(limits.header_bytes));
+  parser.body_limit(static_cast<uint64_t>(limits.body_bytes));
+  parser.eager(true);
+  boost::system::error_code code;
+  while (!parser.is_done() && !bytes.empty()) {
+    const size_t used = parser.put(asio::buffer(bytes), code);
+    if (code || used == 0) return std::nullopt;
+    bytes.remove_prefix(used);
+  }
+  Request request;
+  if (!parser.is_done() || !read_message(parser.get(), request)) return std::nullopt;
+  request.body = std::move(parser.get().body());
+  return request;
 }
 
 }  // namespace limpid

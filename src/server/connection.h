@@ -83,9 +83,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void start();
   void refuse_and_close(Response response);  // instead of start()
   void close();
-  void cancel_answer();   // what is under way has lost its reader
+  void cancel_answer();  // what is under way has lost its reader
   void close_if_idle();
-  void flush();           // the answer has something to send
+  void flush();  // the answer has something to send
   Shared& shared() { return shared_; }
 
  private:

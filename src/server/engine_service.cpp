@@ -31,8 +31,9 @@ int64_t EngineService::submit(Job job) {
     const std::lock_guard lock(mutex_);
     if (ends_) throw HttpError(503, "The server is stopping.");
     if (waiting_ + texts > options_.waiting)
-      throw HttpError(429, fmt::format("{} texts are waiting and {} may: try again soon.", waiting_.load(), options_.waiting),
-                      {.code = "queue_full", .headers = {{"Retry-After", "1"}}});
+      throw HttpError(
+          429, fmt::format("{} texts are waiting and {} may: try again soon.", waiting_.load(), options_.waiting),
+          {.code = "queue_full", .headers = {{"Retry-After", "1"}}});
     if (job.accepted) job.accepted();
     waiting_ += texts;
     number = submitted_++;

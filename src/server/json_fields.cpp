@@ -64,7 +64,9 @@ std::optional<std::string> JsonFields::text(const char* name) {
   return value->get<std::string>();
 }
 
-void JsonFields::ignore(std::initializer_list<const char*> names) { known_.insert(known_.end(), names.begin(), names.end()); }
+void JsonFields::ignore(std::initializer_list<const char*> names) {
+  known_.insert(known_.end(), names.begin(), names.end());
+}
 
 void JsonFields::unless(const char* name, const json& harmless) {
   const json* value = any(name);

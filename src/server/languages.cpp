@@ -15,15 +15,15 @@ struct Language {
 
 const std::map<std::string, Language>& known() {
   static const std::map<std::string, Language> kLanguages = {
-      {"ar", {"Arabic", "arabic"}},     {"cs", {"Czech", "latin"}},      {"da", {"Danish", "latin"}},
-      {"de", {"German", "latin"}},      {"el", {"Greek", "greek"}},      {"en", {"English", "latin"}},
-      {"es", {"Spanish", "latin"}},     {"fi", {"Finnish", "latin"}},    {"fr", {"French", "latin"}},
-      {"he", {"Hebrew", "hebrew"}},     {"hi", {"Hindi", "devanagari"}}, {"hu", {"Hungarian", "latin"}},
-      {"id", {"Indonesian", "latin"}},  {"it", {"Italian", "latin"}},    {"ja", {"Japanese", "kana"}},
-      {"ko", {"Korean", "hangul"}},     {"nl", {"Dutch", "latin"}},      {"no", {"Norwegian", "latin"}},
-      {"pl", {"Polish", "latin"}},      {"pt", {"Portuguese", "latin"}}, {"ro", {"Romanian", "latin"}},
-      {"ru", {"Russian", "cyrillic"}},  {"sv", {"Swedish", "latin"}},    {"th", {"Thai", "thai"}},
-      {"tr", {"Turkish", "latin"}},     {"uk", {"Ukrainian", "cyrillic"}}, {"vi", {"Vietnamese", "latin"}},
+      {"ar", {"Arabic", "arabic"}},    {"cs", {"Czech", "latin"}},        {"da", {"Danish", "latin"}},
+      {"de", {"German", "latin"}},     {"el", {"Greek", "greek"}},        {"en", {"English", "latin"}},
+      {"es", {"Spanish", "latin"}},    {"fi", {"Finnish", "latin"}},      {"fr", {"French", "latin"}},
+      {"he", {"Hebrew", "hebrew"}},    {"hi", {"Hindi", "devanagari"}},   {"hu", {"Hungarian", "latin"}},
+      {"id", {"Indonesian", "latin"}}, {"it", {"Italian", "latin"}},      {"ja", {"Japanese", "kana"}},
+      {"ko", {"Korean", "hangul"}},    {"nl", {"Dutch", "latin"}},        {"no", {"Norwegian", "latin"}},
+      {"pl", {"Polish", "latin"}},     {"pt", {"Portuguese", "latin"}},   {"ro", {"Romanian", "latin"}},
+      {"ru", {"Russian", "cyrillic"}}, {"sv", {"Swedish", "latin"}},      {"th", {"Thai", "thai"}},
+      {"tr", {"Turkish", "latin"}},    {"uk", {"Ukrainian", "cyrillic"}}, {"vi", {"Vietnamese", "latin"}},
       {"zh", {"Chinese", "han"}},
   };
   return kLanguages;
@@ -36,11 +36,10 @@ const char* script_of(char32_t c) {
     const char* script;
   };
   static constexpr Range kRanges[] = {
-      {'A', 'Z', "latin"},           {'a', 'z', "latin"},           {0xC0, 0x24F, "latin"},
-      {0x370, 0x3FF, "greek"},       {0x400, 0x52F, "cyrillic"},    {0x590, 0x5FF, "hebrew"},
-      {0x600, 0x6FF, "arabic"},      {0x900, 0x97F, "devanagari"},  {0xE00, 0xE7F, "thai"},
-      {0x1100, 0x11FF, "hangul"},    {0x1E00, 0x1EFF, "latin"},     {0x3040, 0x30FF, "kana"},
-      {0x3130, 0x318F, "hangul"},    {0x3400, 0x9FFF, "han"},       {0xAC00, 0xD7AF, "hangul"},
+      {'A', 'Z', "latin"},        {'a', 'z', "latin"},        {0xC0, 0x24F, "latin"},     {0x370, 0x3FF, "greek"},
+      {0x400, 0x52F, "cyrillic"}, {0x590, 0x5FF, "hebrew"},   {0x600, 0x6FF, "arabic"},   {0x900, 0x97F, "devanagari"},
+      {0xE00, 0xE7F, "thai"},     {0x1100, 0x11FF, "hangul"}, {0x1E00, 0x1EFF, "latin"},  {0x3040, 0x30FF, "kana"},
+      {0x3130, 0x318F, "hangul"}, {0x3400, 0x9FFF, "han"},    {0xAC00, 0xD7AF, "hangul"},
   };
   for (const Range& range : kRanges)
     if (c >= range.first && c <= range.last) return range.script;

@@ -104,12 +104,13 @@ class Routes {
     TranslationCall call{texts.list, format == "html", whole_field(body, "alternatives", 10), request.deadline};
     check_length(call);
     if (std::ssize(call.texts) > limits_.texts)
-      throw HttpError(400, fmt::format("Invalid request: {} texts, and {} are allowed", call.texts.size(), limits_.texts));
+      throw HttpError(400,
+                      fmt::format("Invalid request: {} texts, and {} are allowed", call.texts.size(), limits_.texts));
 
     std::vector<std::optional<DetectedLanguage>> detected(call.texts.size());
     const ServedModel* model = source == "auto" ? model_of(call.texts, target, detected) : model_of(source, target);
-    const auto done = [reply, detected, several = texts.several, alternatives = call.alternatives](
-                          const Translations& translations) {
+    const auto done = [reply, detected, several = texts.several,
+                       alternatives = call.alternatives](const Translations& translations) {
       reply->send({200, dump_json(answer(translations, detected, several, alternatives > 0))});
     };
     const auto failed = [reply](const std::string& message, bool late) {
@@ -129,14 +130,16 @@ class Routes {
   void check_key(const Request& request, const json& body) const {
     if (!server_.access().has_key() || !Access::key_in_headers(request).empty()) return;
     if (!server_.access().is_key(text_field(body, "api_key")))
-      throw HttpError(403, "This server wants a key: send it as api_key, or in the header \"Authorization: Bearer KEY\"");
+      throw HttpError(403,
+                      "This server wants a key: send it as api_key, or in the header \"Authorization: Bearer KEY\"");
   }
 
   void check_length(const TranslationCall& call) const {
     constexpr size_t kMostBytes = 1 << 20;
     for (const std::string& text : call.texts)
       if (text.size() > kMostBytes)
-        throw HttpError(400, fmt::format("Invalid request: a text has {} bytes and {} are allowed", text.size(), kMostBytes));
+        throw HttpError(
+            400, fmt::format("Invalid request: a text has {} bytes and {} are allowed", text.size(), kMostBytes));
   }
 
   std::vector<std::pair<const ServedModel*, LanguagePair>> translators() const {
@@ -163,9 +166,7 @@ class Routes {
     throw HttpError(400, fmt::format("{} is not available as a target language for {}", target, source));
   }
 
-  std::string cannot_tell() const {
-    return "The language cannot be told from the script alone: name it as \"source\"";
-  }
+  std::string cannot_tell() const { return "The language cannot be told from the script alone: name it as \"source\""; }
 
   // One language for all texts of a request, as one model translates them.
   const ServedModel* model_of(const std::vector<std::string>& texts, const std::string& target,
@@ -214,16 +215,15 @@ void add_libretranslate_routes(Server& server, const ServedModels& models, std::
                                const RequestLimits& limits) {
   const auto routes = std::make_shared<const Routes>(server, models, std::move(pairs), limits);
   Router& router = server.router();
-  router.add(
-      "GET", "/languages", [routes](const Request& request) { return routes->languages(request); },
-      {.summary = "Languages of the translators that are served.", .errors = ErrorShape::plain});
+  router.add("GET", "/languages", [routes](const Request& request) { return routes->languages(request); },
+             {.summary = "Languages of the translators that are served.", .errors = ErrorShape::plain});
   router.add(
       "POST", "/detect", [routes](const Request& request) { return routes->detect(request); },
       {.summary = "The language of a text, where its script tells.", .errors = ErrorShape::plain, .key_in_body = true});
-  router.add(
-      "POST", "/translate",
-      Handler([routes](const Request& request, const std::shared_ptr<Reply>& reply) { routes->translate(request, reply); }),
-      {.summary = "Translates texts.", .errors = ErrorShape::plain, .key_in_body = true});
+  router.add("POST", "/translate", Handler([routes](const Request& request, const std::shared_ptr<Reply>& reply) {
+               routes->translate(request, reply);
+             }),
+             {.summary = "Translates texts.", .errors = ErrorShape::plain, .key_in_body = true});
 }
 
 }  // namespace limpid

@@ -66,11 +66,13 @@ std::string Metrics::text() const {
     const std::string name = "limpid_" + short_name;
     text += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, metric.help, name, metric.type);
     for (const auto& [labels, value] : metric.values) text += fmt::format("{}{} {}\n", name, in_braces(labels), value);
-    for (const auto& [labels, value] : metric.gauges) text += fmt::format("{}{} {}\n", name, in_braces(labels), value());
+    for (const auto& [labels, value] : metric.gauges)
+      text += fmt::format("{}{} {}\n", name, in_braces(labels), value());
     for (const auto& [labels, histogram] : metric.histograms) {
       const std::string comma = labels.empty() ? "" : ",";
       for (size_t i = 0; i < metric.bounds.size(); ++i)
-        text += fmt::format("{}_bucket{{{}{}le=\"{}\"}} {}\n", name, labels, comma, metric.bounds[i], histogram.counts[i]);
+        text +=
+            fmt::format("{}_bucket{{{}{}le=\"{}\"}} {}\n", name, labels, comma, metric.bounds[i], histogram.counts[i]);
       text += fmt::format("{}_bucket{{{}{}le=\"+Inf\"}} {}\n", name, labels, comma, histogram.total);
       text += fmt::format("{}_sum{} {}\n{}_count{} {}\n", name, in_braces(labels), histogram.sum, name,
                           in_braces(labels), histogram.total);

@@ -61,8 +61,9 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
     request.options = completion_options(call_, model_, std::ssize(prompt.ids), limits);
     request.sample = static_cast<uint64_t>(i % static_cast<size_t>(call_.best_of));
     request.listener = [this, i](const CompletionPart& part) { return heard(i, part); };
-    return make_completion(model_.config(), tokenizer(), std::move(request),
-                           [self = shared_from_this(), i](Completion completion) { self->done(i, std::move(completion)); });
+    return make_completion(
+        model_.config(), tokenizer(), std::move(request),
+        [self = shared_from_this(), i](Completion completion) { self->done(i, std::move(completion)); });
   }
 
   // A text has no more than this to say in a stream; the engine drops it where the client has left.
@@ -160,7 +161,9 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
   OrderedJson envelope(bool chunk) const {
     const bool chat = style_ == OpenAiStyle::chat;
     OrderedJson json = {{"id", id_},
-                        {"object", !chat ? "text_completion" : chunk ? "chat.completion.chunk" : "chat.completion"},
+                        {"object", !chat   ? "text_completion"
+                                   : chunk ? "chat.completion.chunk"
+                                           : "chat.completion"},
                         {"created", created_},
                         {"model", model_.id}};
     if (chat) json["system_fingerprint"] = nullptr;

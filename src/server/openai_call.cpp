@@ -128,7 +128,8 @@ CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& 
   const int64_t context = context_of(model.config());
   const bool continues = model.config().family == Family::language_model;
   const int64_t room = continues ? std::max<int64_t>(1, context - prompt_tokens + 1) : context;
-  options.max_tokens = std::min(merged_max_tokens(call.options, wanted, prompt_tokens, 256), std::max<int64_t>(room, 1));
+  options.max_tokens =
+      std::min(merged_max_tokens(call.options, wanted, prompt_tokens, 256), std::max<int64_t>(room, 1));
   if (limits.output_tokens > 0) options.max_tokens = std::min(options.max_tokens, limits.output_tokens);
   options.max_tokens = std::max<int64_t>(options.max_tokens, 1);
   options.stop = call.stop;
@@ -141,7 +142,8 @@ CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& 
 
 void check_call(const OpenAiCall& call, const ServedModel& model, const RequestLimits& limits) {
   const Config& config = model.config();
-  const int64_t context = config.family == Family::rnn_seq2seq ? std::numeric_limits<int64_t>::max() : context_of(config);
+  const int64_t context =
+      config.family == Family::rnn_seq2seq ? std::numeric_limits<int64_t>::max() : context_of(config);
   const int64_t most = limits.prompt_tokens > 0 ? std::min(limits.prompt_tokens, context) : context;
   for (const OpenAiCall::Prompt& prompt : call.prompts) {
     const auto length = static_cast<int64_t>(prompt.ids.size());
@@ -150,7 +152,8 @@ void check_call(const OpenAiCall& call, const ServedModel& model, const RequestL
                       {.param = "prompt", .code = "context_length_exceeded"});
     for (const int32_t id : prompt.ids)
       if (id < 0 || id >= config.vocab)
-        JsonFields::refuse("prompt", fmt::format("The prompt has a token {} and the model {} tokens.", id, config.vocab));
+        JsonFields::refuse("prompt",
+                           fmt::format("The prompt has a token {} and the model {} tokens.", id, config.vocab));
   }
   if (limits.output_tokens > 0 && call.options.max_tokens.value_or(0) > limits.output_tokens)
     JsonFields::refuse("max_tokens", fmt::format("{} tokens are asked for and {} allowed.", *call.options.max_tokens,

@@ -13,21 +13,21 @@ namespace limpid {
 
 // Bounds on what one request may ask for.
 struct RequestLimits {
-  int64_t prompt_tokens = 0;   // 0: as many as the model's context
-  int64_t output_tokens = 0;   // of one text; 0: likewise
-  int64_t texts = 128;         // prompts times samples
+  int64_t prompt_tokens = 0;  // 0: as many as the model's context
+  int64_t output_tokens = 0;  // of one text; 0: likewise
+  int64_t texts = 128;        // prompts times samples
 };
 
 struct OpenAiCall {
   std::string model;
-  RequestOptions options;  // what may also come from the model's files
+  RequestOptions options;    // what may also come from the model's files
   SamplingOptions sampling;  // the rest: penalties, bias
   int64_t n = 1, best_of = 1;
   std::vector<std::string> stop;
   uint64_t seed = 0;
   bool stream = false, include_usage = false, echo = false;
   bool ignore_end = false;  // "ignore_eos", as other servers have it too: for measurements
-  int64_t logprobs = -1;  // likeliest tokens told with each token; -1: nothing is told
+  int64_t logprobs = -1;    // likeliest tokens told with each token; -1: nothing is told
 
   struct Prompt {
     std::vector<int32_t> ids;

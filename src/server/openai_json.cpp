@@ -17,7 +17,9 @@ double bounded(double log_probability) { return std::isfinite(log_probability) ?
 
 }  // namespace
 
-std::string dump_json(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
+std::string dump_json(const OrderedJson& json) {
+  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+}
 
 OrderedJson usage_json(const OpenAiUsage& usage) {
   return {{"prompt_tokens", usage.prompt_tokens},
@@ -51,7 +53,8 @@ void LogprobList::add(int32_t id, double log_probability, const std::vector<Toke
     OrderedJson entry = chat_entry(id, log_probability);
     entry["top_logprobs"] = OrderedJson::array();
     for (const TokenScore& other : top)
-      if (other.id >= 0) entry["top_logprobs"].push_back(chat_entry(other.id, static_cast<double>(other.log_probability)));
+      if (other.id >= 0)
+        entry["top_logprobs"].push_back(chat_entry(other.id, static_cast<double>(other.log_probability)));
     tokens_.push_back(std::move(entry));
     return;
   }
@@ -59,7 +62,8 @@ void LogprobList::add(int32_t id, double log_probability, const std::vector<Toke
   log_probabilities_.push_back(bounded(log_probability));
   OrderedJson likeliest = OrderedJson::object();
   for (const TokenScore& other : top)
-    if (other.id >= 0) likeliest[token_text(tokenizer_, other.id)] = bounded(static_cast<double>(other.log_probability));
+    if (other.id >= 0)
+      likeliest[token_text(tokenizer_, other.id)] = bounded(static_cast<double>(other.log_probability));
   top_.push_back(top.empty() ? OrderedJson() : std::move(likeliest));
   offsets_.push_back(offset_);
   offset_ += characters(text);

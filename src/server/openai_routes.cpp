@@ -82,29 +82,25 @@ void add_openai_routes(Server& server, const ServedModels& models, const Request
   describe_openai_metrics(server.metrics());
   Router& router = server.router();
   const auto routes = std::make_shared<const Routes>(Routes{models, limits, &server.metrics()});
-  router.add(
-      "GET", "/v1/models",
-      [&models](const Request&) {
-        OrderedJson data = OrderedJson::array();
-        for (const auto& model : models.all()) data.push_back(model_object(*model));
-        return Response{200, dump_json({{"object", "list"}, {"data", data}})};
-      },
-      {.summary = "The models that are served."});
-  router.add(
-      "GET", "/v1/models/{id}",
-      [&models](const Request& request) {
-        return Response{200, dump_json(model_object(models.find(request.parameter("id"))))};
-      },
-      {.summary = "One model."});
-  router.add(
-      "POST", "/v1/completions",
-      Handler([routes](const Request& request, const std::shared_ptr<Reply>& reply) {
-        routes->completions(request, reply);
-      }),
-      {.summary = "Continues prompts.",
-       .operation = body_schema(std::string(kSampling) + R"("prompt": {}, "best_of": {"type": "integer"},
+  router.add("GET", "/v1/models",
+             [&models](const Request&) {
+               OrderedJson data = OrderedJson::array();
+               for (const auto& model : models.all()) data.push_back(model_object(*model));
+               return Response{200, dump_json({{"object", "list"}, {"data", data}})};
+             },
+             {.summary = "The models that are served."});
+  router.add("GET", "/v1/models/{id}",
+             [&models](const Request& request) {
+               return Response{200, dump_json(model_object(models.find(request.parameter("id"))))};
+             },
+             {.summary = "One model."});
+  router.add("POST", "/v1/completions", Handler([routes](const Request& request, const std::shared_ptr<Reply>& reply) {
+               routes->completions(request, reply);
+             }),
+             {.summary = "Continues prompts.",
+              .operation = body_schema(std::string(kSampling) + R"("prompt": {}, "best_of": {"type": "integer"},
 "echo": {"type": "boolean"}, "logprobs": {"type": "integer"})",
-                                R"("prompt")")});
+                                       R"("prompt")")});
   router.add(
       "POST", "/v1/chat/completions",
       Handler([routes](const Request& request, const std::shared_ptr<Reply>& reply) { routes->chat(request, reply); }),
@@ -112,14 +108,13 @@ void add_openai_routes(Server& server, const ServedModels& models, const Request
        .operation = body_schema(std::string(kSampling) + R"("messages": {"type": "array"},
 "max_completion_tokens": {"type": "integer"}, "logprobs": {"type": "boolean"}, "top_logprobs": {"type": "integer"})",
                                 R"("messages")")});
-  router.add(
-      "POST", "/v1/embeddings",
-      [routes](const Request& request) { return answer_embeddings(routes->models, routes->limits, request); },
-      {.summary = "A vector per text.",
-       .operation = body_schema(R"("model": {"type": "string"}, "input": {},
+  router.add("POST", "/v1/embeddings",
+             [routes](const Request& request) { return answer_embeddings(routes->models, routes->limits, request); },
+             {.summary = "A vector per text.",
+              .operation = body_schema(R"("model": {"type": "string"}, "input": {},
 "encoding_format": {"type": "string", "enum": ["float", "base64"]}, "dimensions": {"type": "integer"})",
-                                R"("input")"),
-       .heavy = true});
+                                       R"("input")"),
+              .heavy = true});
 }
 
 }  // namespace limpid

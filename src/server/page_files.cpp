@@ -12,13 +12,18 @@ namespace fs = std::filesystem;
 constexpr int64_t kLargestFile = 64 << 20;
 
 std::string content_type_of(const fs::path& path) {
-  static const std::map<std::string, std::string> kTypes = {
-      {".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"},
-      {".css", "text/css; charset=utf-8"},   {".json", "application/json"},
-      {".svg", "image/svg+xml"},             {".png", "image/png"},
-      {".ico", "image/x-icon"},              {".woff2", "font/woff2"},
-      {".wasm", "application/wasm"},         {".txt", "text/plain; charset=utf-8"},
-      {".map", "application/json"},          {".webmanifest", "application/manifest+json"}};
+  static const std::map<std::string, std::string> kTypes = {{".html", "text/html; charset=utf-8"},
+                                                            {".js", "text/javascript; charset=utf-8"},
+                                                            {".css", "text/css; charset=utf-8"},
+                                                            {".json", "application/json"},
+                                                            {".svg", "image/svg+xml"},
+                                                            {".png", "image/png"},
+                                                            {".ico", "image/x-icon"},
+                                                            {".woff2", "font/woff2"},
+                                                            {".wasm", "application/wasm"},
+                                                            {".txt", "text/plain; charset=utf-8"},
+                                                            {".map", "application/json"},
+                                                            {".webmanifest", "application/manifest+json"}};
   const auto found = kTypes.find(path.extension().string());
   return found == kTypes.end() ? "application/octet-stream" : found->second;
 }
@@ -74,13 +79,13 @@ void PageFiles::read() const {
 Response PageFiles::answer(const std::string& path) const {
   const std::lock_guard lock(mutex_);
   if (files_.empty() && path.empty()) read();
-  if (files_.empty() && path.empty())
-    return {503, std::string(kNoPage), "text/html; charset=utf-8", page_headers()};
+  if (files_.empty() && path.empty()) return {503, std::string(kNoPage), "text/html; charset=utf-8", page_headers()};
   const auto found = files_.find(path.empty() ? "index.html" : path);
   if (found == files_.end()) throw HttpError(404, fmt::format("There is nothing at /{}.", path));
   Headers headers = page_headers();
   // Names of built files hold a hash of what is in them.
-  headers.emplace_back("Cache-Control", path.starts_with("assets/") ? "public, max-age=31536000, immutable" : "no-cache");
+  headers.emplace_back("Cache-Control",
+                       path.starts_with("assets/") ? "public, max-age=31536000, immutable" : "no-cache");
   return {200, found->second.bytes, found->second.content_type, std::move(headers)};
 }
 

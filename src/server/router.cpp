@@ -60,8 +60,7 @@ void Router::add(std::string method, std::string pattern, Handler handler, Route
 
 void Router::add(std::string method, std::string pattern, std::function<Response(const Request&)> handler,
                  RouteOptions options) {
-  add(
-      std::move(method), std::move(pattern),
+  add(std::move(method), std::move(pattern),
       Handler([answer = std::move(handler)](const Request& request, const std::shared_ptr<Reply>& reply) {
         reply->send(answer(request));
       }),

@@ -16,12 +16,12 @@ enum class ErrorShape {
 };
 
 struct RouteOptions {
-  std::string summary = {};     // one sentence for /openapi.json; empty: the route is not listed there
-  std::string operation = {};   // JSON: further members of its operation there (requestBody, parameters, …)
+  std::string summary = {};    // one sentence for /openapi.json; empty: the route is not listed there
+  std::string operation = {};  // JSON: further members of its operation there (requestBody, parameters, …)
   ErrorShape errors = ErrorShape::openai;
-  bool needs_key = true;        // where the server has one
-  bool key_in_body = false;     // the handler itself looks for the key where the headers have none
-  bool heavy = false;           // may compute for long: waits for one of the few threads kept for such work
+  bool needs_key = true;     // where the server has one
+  bool key_in_body = false;  // the handler itself looks for the key where the headers have none
+  bool heavy = false;        // may compute for long: waits for one of the few threads kept for such work
 };
 
 struct Route {
@@ -39,9 +39,9 @@ class Router {
            RouteOptions options = {});
 
   struct Match {
-    const Route* route = nullptr;                   // null: none
+    const Route* route = nullptr;  // null: none
     std::map<std::string, std::string> parameters;
-    std::string allowed;                            // methods that the path has, where there is no route for this one
+    std::string allowed;  // methods that the path has, where there is no route for this one
   };
   Match find(const std::string& method, const std::string& path) const;  // HEAD takes the route of GET
 

@@ -23,8 +23,7 @@ int64_t changed_at(const fs::path& path) {
   std::error_code error;
   const auto time = fs::last_write_time(path, error);
   if (error) return 0;
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::file_clock::to_sys(time).time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::file_clock::to_sys(time).time_since_epoch())
       .count();
 }
 
@@ -32,8 +31,9 @@ int64_t changed_at(const fs::path& path) {
 
 EngineService& ServedModel::writer() const {
   if (!engine)
-    throw HttpError(400, fmt::format("The model \"{}\" (of type \"{}\") writes no text: ask it for embeddings.", id,
-                                     config().model_type),
+    throw HttpError(400,
+                    fmt::format("The model \"{}\" (of type \"{}\") writes no text: ask it for embeddings.", id,
+                                config().model_type),
                     {.param = "model"});
   return *engine;
 }
@@ -41,7 +41,8 @@ EngineService& ServedModel::writer() const {
 void describe_engine_metrics(Metrics& metrics) {
   metrics.describe("engine_step_seconds", "histogram", "Time of an engine step.",
                    {0.0003, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1});
-  metrics.describe("engine_batch_texts", "histogram", "Texts in an engine step.", {0, 1, 2, 4, 8, 16, 32, 64, 128, 256});
+  metrics.describe("engine_batch_texts", "histogram", "Texts in an engine step.",
+                   {0, 1, 2, 4, 8, 16, 32, 64, 128, 256});
   metrics.describe("engine_running", "gauge", "Texts that are being written.");
   metrics.describe("engine_waiting", "gauge", "Texts that wait for their turn.");
   metrics.describe("engine_memory_bytes", "gauge", "Memory of keys, values and states.");

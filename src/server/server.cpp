@@ -1,11 +1,24 @@
 #include "server/server.h"
 
+#include <unistd.h>
+
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace limpid {
+namespace {
 
-Server::Server(ServerOptions options)
-    : options_(std::move(options)), access_(options_.access), page_(options_.page) {
+// Bytes of memory that the process has now.
+double resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  int64_t all = 0, resident = 0;
+  file >> all >> resident;
+  return static_cast<double>(resident * ::sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+Server::Server(ServerOptions options) : options_(std::move(options)), access_(options_.access), page_(options_.page) {
   describe_metrics();
   TransportOptions transport{.host = options_.access.host, .port = options_.port, .limits = options_.limits};
   transport.admit = [this](Request& head) { return admit(head); };
@@ -34,6 +47,8 @@ void Server::describe_metrics() {
   metrics_.describe("connections", "gauge", "Open connections.");
   metrics_.describe("requests_running", "gauge", "Requests that are being answered.");
   metrics_.describe("handlers_waiting", "gauge", "Requests that wait for a thread.");
+  metrics_.describe("memory_bytes", "gauge", "Resident memory of the process.");
+  metrics_.gauge("memory_bytes", {}, resident_bytes);
   metrics_.gauge("connections", {}, [this] { return static_cast<double>(transport_->connections()); });
   metrics_.gauge("requests_running", {}, [this] { return static_cast<double>(transport_->requests()); });
   metrics_.gauge("handlers_waiting", {{"kind", "quick"}}, [this] { return static_cast<double>(workers_->waiting()); });
@@ -51,19 +66,20 @@ void Server::add_own_routes() {
   router_.add(
       "GET", "/health", [this](const Request&) { return health(); },
       {.summary = "Whether the server is ready: 200 once its models are loaded, 503 before.", .needs_key = false});
-  router_.add(
-      "GET", "/metrics",
-      [this](const Request&) {
-        return Response{200, metrics_.text(), "text/plain; version=0.0.4; charset=utf-8"};
-      },
-      {.summary = "Counters in the text format of Prometheus."});
-  router_.add(
-      "GET", "/openapi.json", [this](const Request&) { return Response{200, openapi_document(router_.routes())}; },
-      {.summary = "This description.", .needs_key = false});
+  router_.add("GET", "/metrics",
+              [this](const Request&) {
+                return Response{200, metrics_.text(), "text/plain; version=0.0.4; charset=utf-8"};
+              },
+              {.summary = "Counters in the text format of Prometheus."});
+  router_.add("GET", "/openapi.json",
+              [this](const Request&) {
+                return Response{200, openapi_document(router_.routes())};
+              },
+              {.summary = "This description.", .needs_key = false});
   // Last: what no other route has is looked for among the page's files.
-  router_.add(
-      "GET", "/{file...}", [this](const Request& request) { return page_.answer(std::string(request.parameter("file"))); },
-      {.needs_key = false});
+  router_.add("GET", "/{file...}",
+              [this](const Request& request) { return page_.answer(std::string(request.parameter("file"))); },
+              {.needs_key = false});
 }
 
 void Server::start() {
@@ -83,11 +99,14 @@ void Server::check_admission(const Request& head, const Router::Match& match) co
   access_.check_origin(head);
   if (head.method == "OPTIONS") return;
   if (!match.route && !match.allowed.empty())
-    throw HttpError(405, fmt::format("{} takes {}.", head.path, match.allowed), {.headers = {{"Allow", match.allowed}}});
+    throw HttpError(405, fmt::format("{} takes {}.", head.path, match.allowed),
+                    {.headers = {{"Allow", match.allowed}}});
   if (!match.route) {
     if (head.method != "GET" && head.method != "POST" && head.method != "HEAD")
-      throw HttpError(405, fmt::format("The method {} is not used here.", head.method), {.headers = {{"Allow", "GET, POST"}}});
-    throw HttpError(404, fmt::format("There is nothing at {} {}. /openapi.json lists what there is.", head.method, head.path));
+      throw HttpError(405, fmt::format("The method {} is not used here.", head.method),
+                      {.headers = {{"Allow", "GET, POST"}}});
+    throw HttpError(
+        404, fmt::format("There is nothing at {} {}. /openapi.json lists what there is.", head.method, head.path));
   }
   const RouteOptions& options = match.route->options;
   const bool later = options.key_in_body && Access::key_in_headers(head).empty();
@@ -122,9 +141,9 @@ void Server::handle(Request request, std::shared_ptr<Reply> reply) {
     if (!reply->cancelled()) run_handler(route, *shared, reply);
   });
   if (!taken)
-    reply->send(error_response(HttpError(429, "Too many requests are waiting: try again soon.",
-                                         {.headers = {{"Retry-After", "1"}}}),
-                               route.options.errors));
+    reply->send(error_response(
+        HttpError(429, "Too many requests are waiting: try again soon.", {.headers = {{"Retry-After", "1"}}}),
+        route.options.errors));
 }
 
 void run_handler(const Route& route, const Request& request, const std::shared_ptr<Reply>& reply) {

@@ -26,9 +26,9 @@ struct ServerOptions {
   int port = 8080;  // 0: one that is free
   AccessOptions access = {};
   TransportLimits limits = {};
-  int workers = 4;        // threads for handlers that are soon done or only hand on
-  int heavy_workers = 2;  // threads for routes that compute for long
-  size_t waiting = 256;   // requests that wait for a thread, of each kind
+  int workers = 4;                                        // threads for handlers that are soon done or only hand on
+  int heavy_workers = 2;                                  // threads for routes that compute for long
+  size_t waiting = 256;                                   // requests that wait for a thread, of each kind
   std::filesystem::path page = {};                        // empty: none
   std::function<void(std::string_view line)> access_log;  // one JSON object per request, without its text
 };

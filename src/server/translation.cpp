@@ -33,8 +33,8 @@ std::string with_entities(std::string text) {
 
 // Parts of a text in their order: what is translated, and what stays between.
 struct Part {
-  std::string fixed;               // as it is
-  std::vector<size_t> sentences;   // or the numbers of its sentences in the job
+  std::string fixed;              // as it is
+  std::vector<size_t> sentences;  // or the numbers of its sentences in the job
   bool html = false;
 };
 
@@ -154,7 +154,8 @@ int64_t translate_texts(const ServedModel& model, const TranslationCall& call, s
     std::function<void(Translations)> done;
     std::function<void(const std::string&, bool)> failed;
   };
-  const auto state = std::make_shared<State>(State{Translation(model, call), 0, false, std::move(done), std::move(failed)});
+  const auto state =
+      std::make_shared<State>(State{Translation(model, call), 0, false, std::move(done), std::move(failed)});
   const auto& sources = state->translation.sources();
   state->open = sources.size();
   if (sources.empty()) {

@@ -21,8 +21,8 @@ struct TranslationCall {
 // By text: the best translation, then alternatives.
 using Translations = std::vector<std::vector<std::string>>;
 
-// Hands all sentences to the model's engine and returns a number to cancel by; `done` or `failed` is called once, on the
-// engine's thread (where there is nothing to translate, at once, and -1 is returned).
+// Hands all sentences to the model's engine and returns a number to cancel by; `done` or `failed` is called once, on
+// the engine's thread (where there is nothing to translate, at once, and -1 is returned).
 int64_t translate_texts(const ServedModel& model, const TranslationCall& call, std::function<void(Translations)> done,
                         std::function<void(const std::string& message, bool late)> failed);
 

@@ -1,10 +1,10 @@
 #include "server/transport.h"
 
 #include <boost/asio/post.hpp>
-#include <csignal>
 #include <thread>
 
 #include "server/connection.h"
+#include "server/workers.h"
 
 namespace limpid {
 
@@ -74,9 +74,7 @@ int64_t Transport::requests() const { return impl_->shared.requests; }
 void Transport::start() {
   check(!impl_->thread.joinable(), "[server] it has been started already");
   impl_->thread = std::thread([this] {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    block_signals();
     const auto work = asio::make_work_guard(impl_->shared.io);
     impl_->accept();
     impl_->shared.io.run();
@@ -98,9 +96,7 @@ void Transport::stop(std::chrono::duration<double> grace) {
     while (impl_->shared.requests > 0 && Clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   };
   wait_until(until);
-  on_thread([this] {
-    impl_->for_each_open([](Connection& connection) { connection.cancel_answer(); });
-  });
+  on_thread([this] { impl_->for_each_open([](Connection& connection) { connection.cancel_answer(); }); });
   wait_until(Clock::now() + std::chrono::milliseconds(500));  // time for those to say that they were cut
   on_thread([this] {
     impl_->for_each_open([](Connection& connection) { connection.close(); });

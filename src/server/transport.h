@@ -72,4 +72,8 @@ class Transport {
   std::unique_ptr<Impl> impl_;
 };
 
+// A whole request from its bytes, by the parser that connections read with; nullopt where it is none. For tests and
+// fuzzing.
+std::optional<Request> parse_request(std::string_view bytes, const TransportLimits& limits);
+
 }  // namespace limpid

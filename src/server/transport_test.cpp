@@ -40,14 +40,14 @@ class RunningServer : public testing::Test {
     router.add("GET", "/breaks", [](const Request&) -> Response { throw std::runtime_error("broken"); });
     router.add("GET", "/drops", Handler([](const Request&, const std::shared_ptr<Reply>&) {}));
     router.add("GET", "/stream", Handler([this](const Request&, const std::shared_ptr<Reply>& reply) {
-      reply->begin(event_stream_head());
-      for (int i = 0; !reply->cancelled() && i < 2000; ++i) {
-        reply->write(event_text(std::to_string(i)));
-        std::this_thread::sleep_for(1ms);
-      }
-      if (reply->cancelled()) ++left_;
-      reply->end();
-    }));
+                 reply->begin(event_stream_head());
+                 for (int i = 0; !reply->cancelled() && i < 2000; ++i) {
+                   reply->write(event_text(std::to_string(i)));
+                   std::this_thread::sleep_for(1ms);
+                 }
+                 if (reply->cancelled()) ++left_;
+                 reply->end();
+               }));
     server_->start();
     server_->set_ready();
   }
@@ -100,12 +100,14 @@ TEST_F(RunningServer, KeepsConnectionsAndTakesRequestsInARow) {
 
 TEST_F(RunningServer, ReadsBodiesInEveryForm) {
   HttpClient chunked(port());
-  chunked.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
-               "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+  chunked.send(
+      "POST /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
   EXPECT_EQ(parse_answer(chunked.receive_all()).body, "abcde");
   HttpClient expecting(port());
-  expecting.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n"
-                 "Expect: 100-continue\r\n\r\n");
+  expecting.send(
+      "POST /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n"
+      "Expect: 100-continue\r\n\r\n");
   EXPECT_THAT(expecting.receive_until("\r\n\r\n"), StartsWith("HTTP/1.1 100"));
   expecting.send("ok");
   EXPECT_THAT(expecting.receive_all(), testing::EndsWith("ok"));
@@ -191,6 +193,8 @@ TEST_F(RunningServer, LetsInWhoMayComeIn) {
   HttpClient client(port());
   client.send("GET /hello/x HTTP/1.1\r\nHost: attacker.example\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(parse_answer(client.receive_all()).status, 421);
+  EXPECT_TRUE(is_loopback("127.0.0.1"));
+  EXPECT_FALSE(is_loopback("127.attacker.example"));
   start({.access = {.origins = {"https://friend.org"}, .key = "s3cret"}});
   const std::string friendly = "Origin: https://friend.org\r\n";
   EXPECT_EQ(ask(port(), "GET", "/hello/x", "", friendly).status, 401);
@@ -208,7 +212,8 @@ TEST_F(RunningServer, DescribesTheRoutesThatItHas) {
   const std::string document = ask(port(), "GET", "/openapi.json").body;
   EXPECT_THAT(document, HasSubstr("\"/health\""));
   EXPECT_THAT(document, Not(HasSubstr("/echo"))) << "it has no summary";
-  EXPECT_THAT(ask(port(), "GET", "/metrics").body, HasSubstr("limpid_requests_total{route=\"/openapi.json\",status=\"200\"} 1"));
+  EXPECT_THAT(ask(port(), "GET", "/metrics").body,
+              HasSubstr("limpid_requests_total{route=\"/openapi.json\",status=\"200\"} 1"));
 }
 
 }  // namespace
