@@ -13,6 +13,7 @@ struct Command {
 int run_demo(int argc, char** argv);
 int run_verify(int argc, char** argv);
 int run_params(int argc, char** argv);
+int run_models(int argc, char** argv);
 int run_plan(int argc, char** argv);
 int run_train(int argc, char** argv);
 int run_data(int argc, char** argv);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "app/input_lines.h"
@@ -12,15 +13,17 @@
 namespace limpid {
 
 void for_each_line_texts(const std::string& command, const LoadedModel& loaded, const std::vector<std::string>& files,
-                         const std::function<void(const LineTexts&)>& body) {
+                         const std::function<void(const LineTexts&)>& body, const LineOptions& options) {
   constexpr size_t kLinesAtOnce = 256;
-  const auto most = static_cast<size_t>(most_positions(loaded.config()));
+  int64_t limit = most_positions(loaded.config());
+  if (options.longest > 0) limit = std::min(limit, options.longest);
+  const auto most = static_cast<size_t>(limit);
   InputLines input(files);
   for (int64_t first = 1;;) {
     LineTexts texts{.first = first, .lines = input.next_lines(kLinesAtOnce)};
     if (texts.lines.empty()) return;
     for (const std::string& line : texts.lines) {
-      auto& ids = texts.ids.emplace_back(input_ids(loaded, line));
+      auto& ids = texts.ids.emplace_back(input_ids(loaded, options.before + line));
       if (ids.size() > most) {
         fmt::print(stderr, "limpid {}: line {} has {} tokens, the model reads {}: its end is left out\n", command,
                    first, ids.size(), most);

@@ -16,10 +16,15 @@ struct LineTexts {
   std::vector<std::vector<int32_t>> ids;  // no more tokens than the model reads
 };
 
+struct LineOptions {
+  int64_t longest = 0;      // tokens of a text; 0: as many as the model reads
+  std::string before = {};  // stands before every text
+};
+
 // Calls body with some lines at a time, until the input ends. The end of a text that is too long for the model is left
 // out, which is said in the name of the command; its last token, often a special one, stays. What body has written to
 // the standard output is flushed.
 void for_each_line_texts(const std::string& command, const LoadedModel& loaded, const std::vector<std::string>& files,
-                         const std::function<void(const LineTexts&)>& body);
+                         const std::function<void(const LineTexts&)>& body, const LineOptions& options = {});
 
 }  // namespace limpid

@@ -21,6 +21,7 @@ constexpr Command kCommands[] = {
     {"train", "train a model on text files by a recipe", run_train},
     {"verify", "compare all numbers of a model with reference cases computed elsewhere", run_verify},
     {"params", "count a model's parameters by part", run_params},
+    {"models", "list the families of models that can be opened", run_models},
     {"translate", "translate text line by line with a trained model", run_translate},
     {"complete", "go on with a text; with an encoder model, fill its masks", run_complete},
     {"embed", "give a vector for every line of text", run_embed},

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "app/command.h"
+#include "formats/model_folder.h"
 #include "models/model.h"
 #include "models/parameter_table.h"
 
@@ -18,7 +21,7 @@ int run_params(int argc, char** argv) {
   line.add_flag("--json", json, "for machines");
   if (const auto code = line.read(argc, argv)) return *code;
 
-  const Config config = load_config(path);
+  const Config config = std::filesystem::is_directory(path) ? read_model_config(path) : load_config(path);
   for (const std::string& note : config.notes) fmt::print(stderr, "limpid params: {}\n", note);
   const auto model = make_model(config);
   const ParameterTable table = parameter_table([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });

@@ -7,6 +7,7 @@
 #include "app/command.h"
 #include "app/sampling_flags.h"
 #include "app/translate_lines.h"
+#include "inference/languages.h"
 
 namespace limpid {
 namespace {
@@ -33,6 +34,9 @@ void add_options(CommandLine& line, TranslateOptions& options) {
   line.add_option("MODEL", options.model, "a model's folder, as training writes it")->required();
   line.add_option("FILES", options.files, "texts, a line each, plain or gzip (none or -: the standard input)");
   add_search_options(line, options.generate);
+  line.add_option("--source-lang", options.source_language,
+                  "of models of many languages: that of the texts, as the vocabulary names it (eng_Latn, en_XX, en)");
+  line.add_option("--target-lang", options.target_language, "that of the translations");
   line.add_option("--prefix", options.prefix, "text that every translation must begin with");
   line.add_flag("--sample", options.sample, "draw translations instead of searching for the likeliest");
   add_sampling_flags(line, options.drawing.sampling);
@@ -87,8 +91,9 @@ int run_translate(int argc, char** argv) {
                options.generate.n_best);
     return 2;
   }
-  const LoadedModel loaded = load_model(options.model);
+  LoadedModel loaded = load_model(options.model);
   for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid translate: {}\n", note);
+  set_languages(loaded, options.source_language, options.target_language);
   take_defaults(line, loaded.generation, options);
   check(options.generate.beam <= loaded.config().vocab,
         "[translate] a beam of {} and a vocabulary of {}: there are no more tokens to choose from than that",

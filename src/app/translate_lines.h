@@ -20,6 +20,7 @@ struct TranslateOptions {
   std::vector<std::string> files;
   GenerateOptions generate{.beam = 4};
   std::string prefix;
+  std::string source_language, target_language;
   bool sample = false;  // drawn instead of searched for
   CompletionOptions drawing;
   bool score = false;         // lines are pairs, whose score is told

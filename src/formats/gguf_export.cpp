@@ -14,6 +14,8 @@ std::string unusual_part(const Config& config) {
   if (config.only_limpid) return "it is a variant that only Limpid knows";
   const bool llama = config.model_type == "llama";
   if (config.activation != (llama ? Activation::silu : Activation::gelu_tanh)) return "its activation is another";
+  if (config.rope.scaling != RopeScaling::none) return "its rotary positions are stretched";
+  if (config.scale_by_layer) return "its scores are scaled by layer";
   if (!config.scale_scores) return "its scores are not divided by the root of the head's size";
   if (llama && config.ffn_bias) return "its feed-forward network has biases";
   return {};

@@ -61,6 +61,11 @@ std::string gguf_name(const Config& config, std::string_view ours) {
   fail("[gguf] no name for {}: models with it are not kept in GGUF; take a folder", ours);
 }
 
+GgufSupport gguf_support(std::string_view model_type) {
+  const bool known = model_type == "llama" || model_type == "gpt2";
+  return {.in = known, .out = known};
+}
+
 bool is_turned_in_gguf(const Config& config, std::string_view ours) {
   return config.model_type == "llama" &&
          (ours.find(".q_proj.") != std::string_view::npos || ours.find(".k_proj.") != std::string_view::npos);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "models/config.h"
+#include "models/family_table.h"
 
 namespace limpid {
 
@@ -14,5 +15,8 @@ std::string gguf_name(const Config& config, std::string_view ours);
 
 // Whether rotary positions turn the rows of this weight of a Llama, which GGUF keeps in another order than we.
 bool is_turned_in_gguf(const Config& config, std::string_view ours);
+
+// Whether GGUF files of a model_type are read, and written.
+GgufSupport gguf_support(std::string_view model_type);
 
 }  // namespace limpid

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "base/temporary_folder.h"
+#include "formats/safetensors_writer.h"
+#include "models/encoder.h"
 #include "models/small_models.h"
 
 namespace limpid {
@@ -52,9 +55,56 @@ TEST_P(ModelFolder, MappedWeightsComputeInThePrecisionOfTheFile) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, ModelFolder,
-                         testing::Values("marian", "pegasus", "gpt2", "llama", "bert", "lstm_attention"),
-                         config_of_test);
+INSTANTIATE_TEST_SUITE_P(All, ModelFolder, testing::ValuesIn(small_config_names()), config_of_test);
+
+// Names and values of a file, changed, in a file beside it.
+void rewrite(const std::filesystem::path& folder, const std::function<std::string(std::string)>& rename) {
+  const SafetensorsFile file(folder / "model.safetensors");
+  std::vector<TensorToWrite> tensors;
+  std::vector<std::vector<std::byte>> bytes;
+  for (const SafetensorsEntry& entry : file.entries()) bytes.emplace_back(entry.bytes.begin(), entry.bytes.end());
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const SafetensorsEntry& entry = file.entries()[i];
+    if (const std::string name = rename(entry.name); !name.empty())
+      tensors.push_back({.name = name, .type = *entry.type, .shape = entry.shape, .bytes = bytes[i].data()});
+  }
+  write_safetensors(folder / "model.safetensors", tensors);
+}
+
+TEST(ModelFolder, ABertWithoutHeadAndPrefixGivesVectors) {
+  const TemporaryFolder folder;
+  const SmallModel small = small_model(small_configs().at("bert"));
+  write_model(folder.path(), small.model->config(), *small.parameters);
+  rewrite(folder.path(), [](std::string name) {
+    return name.starts_with("cls.") ? std::string() : name.substr(std::string("bert.").size());
+  });
+  const Config config = read_model_config(folder.path());
+  EXPECT_EQ(config.head, HeadKind::none);
+  EXPECT_FALSE(config.has_output());
+  const auto model = make_model(config);
+  const MappedWeights weights(folder.path(), *model);
+  limpid::Run run({});
+  const Tensor ours = static_cast<const Encoder&>(*model).encode(run, small.batch.input);
+  const Tensor whole = static_cast<const Encoder&>(*small.model).encode(run, small.batch.input);
+  for (int64_t i = 0; i < ours.values().size(); ++i) EXPECT_EQ(ours.values().data[i], whole.values().data[i]);
+  EXPECT_THROW(model->logits(run, small.batch), Error);
+}
+
+TEST(ModelFolder, ALanguageModelWithoutOutputLayerIsTied) {
+  const TemporaryFolder folder;
+  const SmallModel small = small_model(small_configs().at("llama"));
+  write_model(folder.path(), small.model->config(), *small.parameters);
+  rewrite(folder.path(), [](std::string name) {
+    return name.starts_with("lm_head") ? std::string() : name.substr(std::string("model.").size());
+  });
+  const Config config = read_model_config(folder.path());
+  EXPECT_TRUE(config.tie_output);
+  EXPECT_FALSE(config.notes.empty());
+  const auto model = make_model(config);
+  const MappedWeights weights(folder.path(), *model);
+  limpid::Run run({});
+  EXPECT_TRUE(std::isfinite(model->loss(run, small.batch, {}).mean()));
+}
 
 TEST(ModelFolder, WeightsThatDoNotFitTheConfigAreNamed) {
   const TemporaryFolder folder;

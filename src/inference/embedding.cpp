@@ -27,30 +27,57 @@ class Pool {
     std::vector<double>& sum = sums_[text];
     const int64_t token = counts_[text]++;
     if (pooling_ == Pooling::token && token != chosen_[text]) return;
-    if (sum.empty() || pooling_ == Pooling::last)
+    const double weight = pooling_ == Pooling::weighted ? static_cast<double>(token + 1) : 1;
+    const bool sums = pooling_ == Pooling::mean || pooling_ == Pooling::root_mean || pooling_ == Pooling::weighted;
+    if (sum.empty() || pooling_ == Pooling::last) {
       sum.assign(vector, vector + size);
-    else if (pooling_ == Pooling::mean)
-      for (int64_t i = 0; i < size; ++i) sum[i] += static_cast<double>(vector[i]);
+    } else if (pooling_ == Pooling::largest) {
+      for (int64_t i = 0; i < size; ++i) sum[i] = std::max(sum[i], static_cast<double>(vector[i]));
+    } else if (sums) {
+      for (int64_t i = 0; i < size; ++i) sum[i] += weight * static_cast<double>(vector[i]);
+    }
   }
   void add(int64_t text, ConstMatrix rows) {
     for (int64_t i = 0; i < rows.rows; ++i) add(text, rows.row(i), rows.cols);
   }
   bool empty() const { return counts_[0] == 0; }
 
-  Vectors vectors(bool normalize) const {
+  Vectors vectors(const EmbeddingOptions& options) const {
     Vectors result;
     for (size_t text = 0; text < sums_.size(); ++text) {
-      double factor = pooling_ == Pooling::mean ? 1 / static_cast<double>(std::max<int64_t>(counts_[text], 1)) : 1;
-      const double length =
-          std::sqrt(std::inner_product(sums_[text].begin(), sums_[text].end(), sums_[text].begin(), 0.0));
-      if (normalize && length > 0) factor = 1 / length;
-      auto& vector = result.emplace_back();
-      for (const double x : sums_[text]) vector.push_back(static_cast<real>(x * factor));
+      std::vector<double> vector = sums_[text];
+      for (double& x : vector) x *= share(static_cast<double>(std::max<int64_t>(counts_[text], 1)));
+      for (const DenseLayer& layer : options.dense) vector = apply(layer, vector);
+      const double length = std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0));
+      const double factor = options.normalize && length > 0 ? 1 / length : 1;
+      auto& numbers = result.emplace_back();
+      for (const double x : vector) numbers.push_back(static_cast<real>(x * factor));
     }
     return result;
   }
 
  private:
+  // What a sum over so many tokens is multiplied by.
+  double share(double count) const {
+    switch (pooling_) {
+      case Pooling::mean: return 1 / count;
+      case Pooling::root_mean: return 1 / std::sqrt(count);
+      case Pooling::weighted: return 2 / (count * (count + 1));
+      default: return 1;
+    }
+  }
+  static std::vector<double> apply(const DenseLayer& layer, const std::vector<double>& x) {
+    check(static_cast<int64_t>(x.size()) == layer.inputs, "[embed] a dense layer takes {} numbers, given {}",
+          layer.inputs, x.size());
+    std::vector<double> y(layer.outputs);
+    for (int64_t o = 0; o < layer.outputs; ++o) {
+      y[o] = layer.bias.empty() ? 0.0 : static_cast<double>(layer.bias[o]);
+      for (int64_t i = 0; i < layer.inputs; ++i) y[o] += static_cast<double>(layer.weight[o * layer.inputs + i]) * x[i];
+      if (layer.tanh) y[o] = std::tanh(y[o]);
+    }
+    return y;
+  }
+
   Pooling pooling_;
   std::vector<int64_t> chosen_;
   std::vector<std::vector<double>> sums_;
@@ -106,7 +133,7 @@ Vectors embed_part(const Model& model, std::span<const std::vector<int32_t>> tex
   if (name.empty()) add_sequences(pool, last.values(), tokens.sequences);
   check(!pool.empty(), "[embed] no value passes a tap \"{}\" while this model reads a text: docs/taps.md lists them",
         name);
-  return pool.vectors(options.normalize);
+  return pool.vectors(options);
 }
 
 void check_text(const Config& config, const std::vector<int32_t>& text, size_t number) {

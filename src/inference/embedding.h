@@ -9,7 +9,16 @@
 
 namespace limpid {
 
-enum class Pooling { mean, first, last, token };  // over or of a text's tokens, special ones included
+// Over or of a text's tokens, special ones included: also the largest of each number, the sum divided by the root of
+// their count, and the mean weighted by place (1, 2, 3, …).
+enum class Pooling { mean, first, last, token, largest, root_mean, weighted };
+
+// y = f(W·x + b) on the vector of a text, f = tanh or none.
+struct DenseLayer {
+  int64_t outputs = 0, inputs = 0;
+  std::vector<real> weight, bias;  // bias: empty where there is none
+  bool tanh = false;
+};
 
 struct EmbeddingOptions {
   Pooling pooling = Pooling::mean;
@@ -17,7 +26,8 @@ struct EmbeddingOptions {
   // The value to take, by a tap's name (docs/taps.md): anything that has a row for every token of the text read, or one
   // for the text. Empty: the last vectors, those that the output layer or the decoder reads.
   std::string tap;
-  bool normalize = false;         // to length 1
+  std::vector<DenseLayer> dense;  // on the pooled vector
+  bool normalize = false;         // to length 1, at last
   int64_t tokens_at_once = 4096;  // bounds memory
 };
 

@@ -6,6 +6,7 @@
 #include "formats/gguf_model.h"
 #include "formats/gguf_tokenizer.h"
 #include "formats/llama2c.h"
+#include "text/id_tokenizer.h"
 #include "text/tokenizer_training.h"
 
 namespace limpid {
@@ -40,11 +41,21 @@ void check_tokenizer(const Tokenizer& tokenizer, const Config& config, const cha
 
 LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
   check_folder(folder);
+  Config config = read_model_config(folder);
+  const bool has_words = has_tokenizers(folder);
+  if (!has_words && options.need_tokenizers)
+    config.notes.emplace_back("the folder has no vocabulary: texts are token ids, such as \"17 4 523\"");
   LoadedModel loaded;
-  loaded.model = make_model(read_model_config(folder));
+  loaded.model = make_model(config);
   loaded.weights = std::make_shared<MappedWeights>(folder, *loaded.model);
   loaded.generation = read_generation_config(folder, loaded.config().vocab);
-  if (options.need_tokenizers || has_tokenizers(folder)) loaded.tokenizers = load_tokenizers(folder);
+  loaded.sentence = read_sentence_settings(folder);
+  if (has_words) {
+    loaded.tokenizers = load_tokenizers(folder);
+  } else if (options.need_tokenizers) {
+    const auto ids = std::make_shared<IdTokenizer>(config.vocab);
+    loaded.tokenizers = {ids, ids};
+  }
   return loaded;
 }
 

@@ -7,6 +7,7 @@
 
 #include "formats/model_folder.h"
 #include "inference/generation_config.h"
+#include "inference/sentence_settings.h"
 #include "models/model.h"
 #include "text/tokenizer.h"
 
@@ -16,7 +17,9 @@ struct LoadedModel {
   std::unique_ptr<Model> model;
   std::shared_ptr<const void> weights;  // what the model's weights point into
   GenerationConfig generation;          // how the files want the model to write
-  Tokenizers tokenizers;                // none where the files have none and that was allowed
+  // None where the files have none and that was allowed; of a folder without any, texts are token ids (IdTokenizer).
+  Tokenizers tokenizers;
+  SentenceSettings sentence;  // how its files want the vectors of texts made
 
   const Config& config() const { return model->config(); }  // config().notes: what was ignored, for people to read
 };

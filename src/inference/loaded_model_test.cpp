@@ -96,7 +96,11 @@ TEST_F(LoadedModels, WhatIsMissingIsNamed) {
   EXPECT_EQ(error(), "none");
   for (const auto& file : fs::directory_iterator(folder()))
     if (file.path().filename().string().starts_with("tokenizer")) fs::remove(file.path());
-  expect_error("token");
+  const LoadedModel loaded = load_model(folder());  // texts are ids then
+  EXPECT_EQ(loaded.tokenizers.source->encode("3, 1 4"), (std::vector<int32_t>{3, 1, 4}));
+  EXPECT_EQ(loaded.tokenizers.target->decode(std::vector<int32_t>{3, 1}), "3 1");
+  EXPECT_THROW(loaded.tokenizers.source->encode("3 x"), Error);
+  EXPECT_THROW(loaded.tokenizers.source->encode("100000"), Error);
 }
 
 TEST_F(LoadedModels, PartsThatDoNotFitAreRefused) {

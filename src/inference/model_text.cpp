@@ -17,7 +17,10 @@ std::vector<int32_t> wrapped(const LoadedModel& loaded, const std::vector<int32_
   const SpecialIds special = tokenizers.source->special();
   const Family family = loaded.config().family;
   std::vector<int32_t> ids, after;
-  if (!has_two_sides(family)) ids = tokenizers.before;
+  // Of translators those that are told languages, and BART, have something there.
+  const std::string& type = loaded.config().model_type;
+  const bool marked = type == "bart" || type == "mbart" || type == "m2m_100";
+  if (!has_two_sides(family) || marked) ids = tokenizers.before;
   if (family != Family::language_model) after = tokenizers.after;
   const bool begins = !has_two_sides(family) && special.begin >= 0 && special.begin != special.end;
   if (ids.empty() && begins) ids.push_back(special.begin);

@@ -1,0 +1,119 @@
+#include "inference/sentence_settings.h"
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "formats/json.h"
+#include "formats/safetensors_folder.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string text_of(const json& object, const char* key) {
+  return object.is_object() && object.contains(key) && object.at(key).is_string() ? object.at(key).get<std::string>()
+                                                                                  : std::string();
+}
+
+bool is_on(const json& object, const char* key) {
+  return object.contains(key) && object.at(key).is_boolean() && object.at(key).get<bool>();
+}
+
+Pooling read_pooling(const fs::path& file) {
+  const json config = read_json(file);
+  const std::pair<const char*, Pooling> modes[] = {{"pooling_mode_cls_token", Pooling::first},
+                                                   {"pooling_mode_mean_tokens", Pooling::mean},
+                                                   {"pooling_mode_max_tokens", Pooling::largest},
+                                                   {"pooling_mode_mean_sqrt_len_tokens", Pooling::root_mean},
+                                                   {"pooling_mode_weightedmean_tokens", Pooling::weighted},
+                                                   {"pooling_mode_lasttoken", Pooling::last}};
+  const std::pair<const char*, Pooling> words[] = {{"cls", Pooling::first},
+                                                   {"mean", Pooling::mean},
+                                                   {"max", Pooling::largest},
+                                                   {"mean_sqrt_len_tokens", Pooling::root_mean},
+                                                   {"weightedmean", Pooling::weighted},
+                                                   {"lasttoken", Pooling::last}};
+  std::vector<Pooling> chosen;
+  for (const auto& [key, pooling] : modes)
+    if (is_on(config, key)) chosen.push_back(pooling);
+  if (chosen.empty())
+    for (const auto& [word, pooling] : words)
+      if (text_of(config, "pooling_mode") == word) chosen.push_back(pooling);
+  check(chosen.size() == 1, "[embed] {}: names {} ways of pooling: Limpid computes one of them at a time",
+        file.string(), chosen.size());
+  return chosen[0];
+}
+
+DenseLayer read_dense(const fs::path& folder) {
+  const json config = read_json(folder / "config.json");
+  check(fs::exists(folder / "model.safetensors"),
+        "[embed] {}: has no model.safetensors: save the model with a newer release of sentence-transformers",
+        folder.string());
+  const SafetensorsFolder files(folder);
+  const SafetensorsEntry& weight = files.get("linear.weight");
+  check(weight.shape.size() == 2, "[embed] {}: linear.weight is no matrix", folder.string());
+  DenseLayer layer{.outputs = weight.shape[0], .inputs = weight.shape[1]};
+  layer.weight.resize(weight.count());
+  read_reals(weight, layer.weight.data());
+  if (const SafetensorsEntry* bias = files.find("linear.bias")) {
+    check(bias->count() == layer.outputs, "[embed] {}: linear.bias does not fit linear.weight", folder.string());
+    layer.bias.resize(bias->count());
+    read_reals(files.get("linear.bias"), layer.bias.data());
+  }
+  const std::string activation = text_of(config, "activation_function");
+  layer.tanh = activation.ends_with("Tanh");
+  check(layer.tanh || activation.empty() || activation.ends_with("Identity"),
+        "[embed] {}: activation_function is {}: Limpid computes Tanh and Identity", folder.string(), activation);
+  return layer;
+}
+
+void read_modules(const fs::path& folder, SentenceSettings& settings) {
+  const json modules = read_json(folder / "modules.json");
+  check(modules.is_array(), "[embed] {}: is no list", (folder / "modules.json").string());
+  for (const json& module : modules) {
+    const std::string type = text_of(module, "type"), name = type.substr(type.rfind('.') + 1);
+    const fs::path path = folder / text_of(module, "path");
+    if (name == "Pooling")
+      settings.embedding.pooling = read_pooling(path / "config.json");
+    else if (name == "Normalize")
+      settings.embedding.normalize = true;
+    else if (name == "Dense")
+      settings.embedding.dense.push_back(read_dense(path));
+    else
+      check(name == "Transformer", "[embed] {}: has a module {}, which Limpid does not compute",
+            (folder / "modules.json").string(), type);
+  }
+}
+
+}  // namespace
+
+std::string SentenceSettings::prompt(const std::string& name) const {
+  const std::string& wanted = name.empty() ? default_prompt : name;
+  if (wanted.empty()) return {};
+  std::vector<std::string_view> names;
+  for (const auto& [known, text] : prompts) names.emplace_back(known);
+  const auto found = prompts.find(wanted);
+  check(found != prompts.end(), "[embed] the model has no prompt \"{}\"{}", wanted, did_you_mean(wanted, names));
+  return found->second;
+}
+
+SentenceSettings read_sentence_settings(const fs::path& folder) {
+  SentenceSettings settings;
+  if (fs::exists(folder / "modules.json")) read_modules(folder, settings);
+  if (fs::exists(folder / "sentence_bert_config.json")) {
+    const json config = read_json(folder / "sentence_bert_config.json");
+    if (config.is_object() && config.contains("max_seq_length") && config.at("max_seq_length").is_number_unsigned())
+      settings.max_tokens = config.at("max_seq_length").get<int64_t>();
+  }
+  if (fs::exists(folder / "config_sentence_transformers.json")) {
+    const json config = read_json(folder / "config_sentence_transformers.json");
+    settings.default_prompt = text_of(config, "default_prompt_name");
+    if (config.is_object() && config.contains("prompts") && config.at("prompts").is_object())
+      for (const auto& [name, text] : config.at("prompts").items())
+        if (text.is_string()) settings.prompts[name] = text.get<std::string>();
+  }
+  return settings;
+}
+
+}  // namespace limpid

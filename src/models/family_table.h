@@ -1,0 +1,27 @@
+#pragma once
+// Every family that can be opened, in the words of people: what docs/models.md and limpid models show.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace limpid {
+
+struct FamilyRow {
+  std::string_view model_type;  // of config.json
+  std::string_view models;      // that have it
+  std::string_view kind;        // encoder, language model, encoder-decoder, …
+  std::string_view parts;       // what is its own
+  std::string_view reference;   // cases of Hugging Face's own code that it agrees with; empty: none
+};
+
+// In the order of kinds; one row for each model_type that configs are read of, which a test holds.
+const std::vector<FamilyRow>& family_table();
+
+// The table as Markdown. `gguf` says of a model_type whether GGUF files of it are read and written.
+struct GgufSupport {
+  bool in = false, out = false;
+};
+std::string family_markdown(GgufSupport (*gguf)(std::string_view model_type));
+
+}  // namespace limpid
