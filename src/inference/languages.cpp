@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <cctype>
+
 #include "base/error.h"
 
 namespace limpid {
