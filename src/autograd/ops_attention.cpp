@@ -132,7 +132,9 @@ std::vector<AttentionJob> cut_to_few(const AttentionShape& shape, const std::vec
   std::vector<AttentionJob> few;
   for (const AttentionJob& job : jobs) {
     const int64_t queries = job.q.rows;
-    if (queries <= kFew || job.rows) {
+    // Where a query stands is counted from the last key, which only a causal part keeps.
+    const bool placed = shape.window > 0 || job.bias.data;
+    if (queries <= kFew || job.rows || (placed && !shape.causal)) {
       few.push_back(job);
       continue;
     }
