@@ -41,7 +41,9 @@ Response answer_embeddings(const ServedModels& models, const RequestLimits& limi
     usage.prompt_tokens += std::ssize(prompt.ids);
     texts.push_back(std::move(prompt.ids));
   }
-  const auto vectors = embed(*model.loaded().model, texts, {.normalize = true});
+  EmbeddingOptions options = model.loaded().sentence.embedding;
+  options.normalize = true;
+  const auto vectors = embed(*model.loaded().model, texts, options);
   const auto width = static_cast<int64_t>(vectors.empty() ? 0 : vectors[0].size());
   if (dimensions && *dimensions > width)
     JsonFields::refuse("dimensions", fmt::format("The model's vectors have {} numbers.", width));
