@@ -16,6 +16,9 @@ target_compile_options(limpid_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshad
 if(LIMPID_SANITIZE)
   target_compile_options(limpid_options INTERFACE -fsanitize=${LIMPID_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(limpid_options INTERFACE -fsanitize=${LIMPID_SANITIZE})
+  if(LIMPID_SANITIZE MATCHES thread)
+    target_compile_definitions(limpid_options INTERFACE LIMPID_THREAD_SANITIZER)
+  endif()
 endif()
 # Kernels are thousands of small inlined functions on vectors: watching the scope of each one's variables and every
 # address made of a pointer would take minutes a file.

@@ -237,6 +237,25 @@ for verb in translate score; do
   rm -rf broken
 done
 
+# A file that somebody shortens while it is in use: a message that names it instead of a crash.
+cp -r marian shortened && mkfifo lines
+"$limpid" translate shortened >out 2>err <lines &
+running=$!
+exec 9>lines
+for _ in {1..600}; do
+  grep -q shortened/model.safetensors "/proc/$running/maps" 2>/dev/null && break
+  sleep 0.1
+done
+sleep 0.5
+: >shortened/model.safetensors
+printf 'a b c\n' >&9
+exec 9>&-
+wait $running
+got=$?
+((got == 1)) || wrong "a model shortened in use: exit code $got: $(cat err)"
+grep -Eq 'shortened/model.safetensors: became shorter' err || wrong "a model shortened in use: $(cat err)"
+rm -rf shortened lines
+
 # ---- published ones
 : >in
 if [[ -d $shared/weights/stories260K ]]; then

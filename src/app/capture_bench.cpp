@@ -101,7 +101,7 @@ nlohmann::ordered_json bench_capture(const CaptureBench& options) {
   const auto forward = [&](Probe* probe) {
     for (const Example& text : texts) {
       Run run({.arena = arena, .probe = probe});
-      model.forward(run, text.batch);
+      model.forward(run, text.batch, text.choice);
     }
   };
   int64_t bytes = 0;

@@ -133,8 +133,8 @@ void write_facts(const DataOptions& options, Written& written) {
   written.add("facts.tsv", static_cast<int64_t>(world.sentences().size()) + 1);
 }
 
-void write_task(Task task, const DataOptions& options, Written& written) {
-  const bool text = task == Task::kRepeat;  // for language models: one line, not a pair
+void write_task(SyntheticTask task, const DataOptions& options, Written& written) {
+  const bool text = task == SyntheticTask::kRepeat;  // for language models: one line, not a pair
   for (Split split : splits_of(options)) {
     const std::string stem(split_name(split));
     const int64_t count = lines_of(options, split);
@@ -182,11 +182,11 @@ void show_fact(const DataOptions& options, const FactWorld& world, const FactSen
     fmt::print("{}\n", sentence.text());
 }
 
-void show_task(const DataOptions& options, Task task, const TaskPair& pair) {
+void show_task(const DataOptions& options, SyntheticTask task, const TaskPair& pair) {
   if (options.json)
     fmt::print("{}\n", json{{"source", pair.source}, {"target", pair.target}}.dump());
   else
-    fmt::print("{}{}{}\n", pair.source, task == Task::kRepeat ? " " : "  ->  ", pair.target);
+    fmt::print("{}{}{}\n", pair.source, task == SyntheticTask::kRepeat ? " " : "  ->  ", pair.target);
 }
 
 void show(const DataOptions& options) {
@@ -201,7 +201,7 @@ void show(const DataOptions& options) {
     for (const FactSentence& sentence : world.sentences())
       if (sentence.held_out == (split == Split::kTest) && shown++ < count) show_fact(options, world, sentence);
   } else {
-    const Task task = *task_of(options.name);
+    const SyntheticTask task = *task_of(options.name);
     for (int64_t i = 0; i < count; ++i)
       show_task(options, task, task_pair(task, {.seed = options.seed}, static_cast<uint64_t>(i), split));
   }

@@ -95,7 +95,7 @@ std::string written(const Session& session, const Example& example, Probe* probe
 void list_weights(const LookOptions& options) {
   const Session session = open_model(options);
   Json all = Json::array();
-  session.model().visit_parameters([&](Weight& weight) {
+  session.model().each_parameter([&](const Weight& weight) {
     if (options.json)
       all.push_back({{"name", weight.name}, {"shape", weight.shape}});
     else
@@ -116,11 +116,11 @@ void show_intervention(const LookOptions& options, const InterveneCommand& comma
   Written text;
   const Tensor before = forward_logits(session.model(), example, nullptr);
   if (command.generate > 0) text.before = written(session, example, nullptr, command.generate);
-  // Values that interventions put in (means, patches) are those of the model as it is: prepared before weights change.
+  // Values that interventions put in (means, patches) are those of the model as it is.
   Intervener probe(session, example, list.values);
-  const WeightEdits edits(session, list.weights);
-  const Tensor after = forward_logits(session.model(), example, &probe);
-  if (command.generate > 0) text.after = written(session, example, &probe, command.generate);
+  const Session edited = with_weight_edits(session, list.weights);
+  const Tensor after = forward_logits(edited.model(), example, &probe);
+  if (command.generate > 0) text.after = written(edited, example, &probe, command.generate);
   const Effect effect = compare_logits(before.values(), after.values(), wanted);
   if (options.json) {
     Json json = effect_json(session, example, effect, position);

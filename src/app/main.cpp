@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/bus_error.h"
 #include "app/commands.h"
 #include "app/version.h"
 #include "base/error.h"
@@ -68,6 +69,7 @@ int dispatch(int argc, char** argv) {
 }  // namespace limpid
 
 int main(int argc, char** argv) {
+  limpid::report_bus_errors();
   try {
     return limpid::dispatch(argc, argv);
   } catch (const limpid::Error& error) {

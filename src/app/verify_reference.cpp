@@ -85,8 +85,9 @@ void verify_one_stack(const Model& model, Comparison comparison) {
   Watched watched;
   Run run({.probe = &watched.probe});
   const auto* encoder = dynamic_cast<const Encoder*>(&model);
-  Batch batch{.input = tokens, .labels = std::vector<int32_t>(tokens.ids.size(), 0)};
-  const Tensor last = encoder ? encoder->encode(run, tokens) : model.forward(run, batch);
+  Batch batch;
+  batch.input = tokens;
+  const Tensor last = encoder ? encoder->encode(run, tokens) : model.forward(run, batch, TokenChoice::all());
   comparison.value("hidden", last);
   // ModernBERT's last norm is not among its hidden states.
   comparison.states("hidden_states", "blocks", config.stack().layers, watched.taps, last,
@@ -123,9 +124,7 @@ CaseReport verify_reference(const std::filesystem::path& folder) {
   const SafetensorsFile expected(folder / "case.safetensors");
   const auto model = make_model(read_model_config(folder));
   const MappedWeights weights(folder, *model);
-  CaseReport report{.name = case_name(folder),
-                    .tolerances = {.values = kReferenceTolerance},
-                    .values_only = true};
+  CaseReport report{.name = case_name(folder), .tolerances = {.values = kReferenceTolerance}, .values_only = true};
   model->visit_parameters([&](const Weight& weight) { report.parameters += weight.size(); });
   const auto* seq2seq = dynamic_cast<const Seq2Seq*>(model.get());
   const std::string ids = seq2seq ? "source" : "ids";

@@ -137,9 +137,12 @@ Tensor scale_rows(Run& run, const Tensor& x, const Tensor& factors) {
 }
 
 Tensor activation(Run& run, Tensor x, Activation f, double dropout_rate) {
+  // The way back through tanh needs what it gave, before dropout.
+  if (f == Activation::tanh && run.train() && dropout_rate > 0)
+    return dropout_add(run, {}, activation(run, std::move(x), f), dropout_rate);
   const Dropout dropout = run.dropout(dropout_rate);
   const bool records = run.records({&x});
-  const bool from_output = f == Activation::relu || (f == Activation::tanh && dropout.rate == 0);
+  const bool from_output = f == Activation::relu || f == Activation::tanh;
   const Tensor input = x.gradient_only();
   Tensor y, saved;
   if (x.sole_owner() && (from_output || !records)) {

@@ -26,12 +26,14 @@ struct Stack {
   std::vector<int64_t> matrix_shape() const {
     return layout == WeightLayout::out_in ? std::vector{outputs, inputs} : std::vector{inputs, outputs};
   }
+  int64_t outputs_of(size_t i) const { return weights[i]->shape[layout == WeightLayout::out_in ? 0 : 1]; }
   Transpose forward_transpose() const { return layout == WeightLayout::out_in ? Transpose::yes : Transpose::no; }
   Transpose backward_transpose() const { return layout == WeightLayout::out_in ? Transpose::no : Transpose::yes; }
 };
 
 bool follows(const Weight& next, const Weight& before) {
-  return next.type == before.type && before.offset >= 0 && next.offset == before.offset + before.size() &&
+  return next.type == before.type && !next.packed && !before.packed && before.offset >= 0 &&
+         next.offset == before.offset + before.size() &&
          next.data == static_cast<const char*>(before.data) + bytes_of(before.type, before.size());
 }
 
@@ -60,28 +62,33 @@ ConstMatrix numbers_of(const Stack& stack, const Arena& arena, Numbers& scratch)
   return {real_numbers(*stack.weights.front(), shape[0] * shape[1], arena, scratch), shape[0], shape[1]};
 }
 
-// The matrix in the order in which products read it, made once a weight.
-template <class Form, class Make>
-const Form& made_once(LazyForm& form, const Make& make) {
-  std::call_once(form.once, [&] { form.made = std::make_shared<Form>(make()); });
-  return *static_cast<const Form*>(form.made.get());
-}
-
 const kernels::QuantizedMatrix& quantized(const Weight& weight, WeightLayout layout) {
   check(layout == WeightLayout::out_in,
         "[linear] {} is quantised, but its rows are not outputs: quantise the model again", weight.name);
   check(weight.packed != nullptr && weight.data != nullptr, "[linear] {} has no numbers yet: load the model first",
         weight.name);
-  return made_once<kernels::QuantizedMatrix>(*weight.packed, [&] {
+  return weight.packed->get<kernels::QuantizedMatrix>([&] {
     return kernels::pack_quantized(weight.type, weight.data, weight.factors, weight.shape[0], weight.shape[1]);
   });
 }
 
 const kernels::PackedMatrix& packed(const Weight& weight) {
-  return made_once<kernels::PackedMatrix>(*weight.packed, [&] { return kernels::pack(weight.matrix()); });
+  return weight.packed->get<kernels::PackedMatrix>([&] { return kernels::pack(weight.matrix()); });
 }
 
 const real* bias_of(const Stack& stack) { return stack.biases.empty() ? nullptr : stack.biases.front()->numbers(); }
+
+// How a product with a weight is computed. Where a tape records, the fastest product of many rows is taken; where none
+// does, one that reads the weight as it lies, and a row's bits do not depend on the other rows.
+enum class Product { quantized, recorded, packed, stored };
+
+// The one place that chooses.
+Product product_of(const Run& run, const Stack& stack) {
+  const Weight& weight = *stack.weights.front();
+  if (is_quantized(weight.type)) return Product::quantized;
+  if (run.tape()) return Product::recorded;
+  return weight.packed && stack.layout == WeightLayout::out_in ? Product::packed : Product::stored;
+}
 
 // Stacks of one quantised type, from `begin` on, which share the quantised x. Returns the first that is not one.
 size_t forward_quantized(std::span<const Stack> stacks, size_t begin, ConstMatrix x, Matrix y) {
@@ -95,50 +102,78 @@ size_t forward_quantized(std::span<const Stack> stacks, size_t begin, ConstMatri
   return i;
 }
 
-// A tape takes the fastest product of many rows; without one a row's bits do not depend on the other rows.
-void forward_plain(const Stack& stack, const Run& run, ConstMatrix x, Matrix y) {
+// Numbers that are not widened in registers are converted beforehand.
+void forward_stored(const Stack& stack, const Run& run, ConstMatrix x, Matrix y) {
+  const Weight& weight = *stack.weights.front();
+  const auto shape = stack.matrix_shape();
   Numbers scratch;
-  const Weight& first = *stack.weights.front();
-  const Transpose transpose = stack.forward_transpose();
-  if (!run.tape() && first.data != nullptr && kernels::widens(first.type)) {
-    const auto shape = stack.matrix_shape();
-    return kernels::row_gemm(x, transpose, {first.type, first.data, shape[0], shape[1]}, y, bias_of(stack));
-  }
-  if (!run.tape() && first.packed && stack.layout == WeightLayout::out_in)
-    return kernels::row_gemm(x, packed(first), y, bias_of(stack));
-  const ConstMatrix w = numbers_of(stack, run.arena(), scratch);
-  if (run.tape())
-    kernels::gemm(Transpose::no, x, transpose, w, y, false, bias_of(stack));
-  else
-    kernels::row_gemm(x, transpose, {kRealType, w.data, w.rows, w.cols}, y, bias_of(stack));
+  const bool as_it_is = weight.data != nullptr && kernels::widens(weight.type);
+  const NumberType type = as_it_is ? weight.type : kRealType;
+  const void* const numbers = as_it_is ? weight.data : numbers_of(stack, run.arena(), scratch).data;
+  kernels::row_gemm(x, stack.forward_transpose(), {type, numbers, shape[0], shape[1]}, y, bias_of(stack));
 }
 
 void forward(std::span<const Stack> stacks, const Run& run, ConstMatrix x, Matrix y) {
   for (size_t i = 0; i < stacks.size();) {
-    if (is_quantized(stacks[i].weights.front()->type)) {
+    const Stack& stack = stacks[i];
+    const Product product = product_of(run, stack);
+    if (product == Product::quantized) {
       i = forward_quantized(stacks, i, x, y);
-    } else {
-      forward_plain(stacks[i], run, x, y.cols_from(stacks[i].first_column, stacks[i].outputs));
-      ++i;
+      continue;
     }
+    const Matrix into = y.cols_from(stack.first_column, stack.outputs);
+    if (product == Product::packed) {
+      kernels::row_gemm(x, packed(*stack.weights.front()), into, bias_of(stack));
+    } else if (product == Product::stored) {
+      forward_stored(stack, run, x, into);
+    } else {
+      Numbers scratch;
+      kernels::gemm(Transpose::no, x, stack.forward_transpose(), numbers_of(stack, run.arena(), scratch), into, false,
+                    bias_of(stack));
+    }
+    ++i;
   }
+}
+
+// Neighbours among weights (or biases) that are trained, and the columns of their outputs: one run where all are.
+struct TrainedRun {
+  Weights weights;
+  int64_t first_column = 0, outputs = 0;
+};
+
+std::vector<TrainedRun> trained_runs(const Tape& tape, const Weights& weights, const Stack& stack) {
+  std::vector<TrainedRun> runs;
+  int64_t column = 0;
+  bool goes_on = false;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const int64_t outputs = stack.outputs_of(i);
+    const bool trained = tape.wants(*weights[i]);
+    if (trained && !goes_on) runs.push_back({{}, column, 0});
+    if (trained) {
+      runs.back().weights.push_back(weights[i]);
+      runs.back().outputs += outputs;
+    }
+    goes_on = trained;
+    column += outputs;
+  }
+  return runs;
 }
 
 void backward(Tape& tape, const Stack& stack, const Tensor& x, ConstMatrix dy_all) {
   const ConstMatrix dy = dy_all.cols_from(stack.first_column, stack.outputs);
-  if (tape.wants(*stack.weights.front())) {  // dW += dyᵀ·x
+  for (const TrainedRun& run : trained_runs(tape, stack.weights, stack)) {  // dW += dyᵀ·x
+    const ConstMatrix part = dy.cols_from(run.first_column, run.outputs);
     bool accumulate = false;
-    const auto shape = stack.matrix_shape();
-    const Matrix dw{tape.gradients().open(stack.weights, accumulate), shape[0], shape[1]};
+    real* const dw = tape.gradients().open(run.weights, accumulate);
     if (stack.layout == WeightLayout::out_in)
-      kernels::gemm(Transpose::yes, dy, Transpose::no, x.values(), dw, accumulate);
+      kernels::gemm(Transpose::yes, part, Transpose::no, x.values(), {dw, run.outputs, stack.inputs}, accumulate);
     else
-      kernels::gemm(Transpose::yes, x.values(), Transpose::no, dy, dw, accumulate);
+      kernels::gemm(Transpose::yes, x.values(), Transpose::no, part, {dw, stack.inputs, run.outputs}, accumulate);
   }
-  if (!stack.biases.empty() && tape.wants(*stack.biases.front())) {  // db += Σ dy
+  for (const TrainedRun& run : trained_runs(tape, stack.biases, stack)) {  // db += Σ dy
     bool accumulate = false;
-    real* db = tape.gradients().open(stack.biases, accumulate);
-    kernels::column_sums(dy, db, accumulate);
+    real* const db = tape.gradients().open(run.weights, accumulate);
+    kernels::column_sums(dy.cols_from(run.first_column, run.outputs), db, accumulate);
   }
   if (x.needs_gradient()) {  // dx += dy·W
     Numbers scratch;
@@ -176,7 +211,7 @@ Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights,
   check(!run.train() || !is_quantized(weights.front()->type),
         "[linear] {} is stored as {}: quantised weights cannot be trained; train the model they were made from",
         weights.front()->name, name_of(weights.front()->type));
-  const bool records = run.records({&x}, {weights.front()});
+  const bool records = run.records({&x}) || run.records(weights) || run.records(biases);
   Tensor y = run.make(x.rows(), outputs, records);  // (T, O)
   forward(stacks, run, x.values(), y.values());
   if (records) {

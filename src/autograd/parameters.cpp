@@ -57,9 +57,10 @@ Parameters::Parameters(const VisitWeights& visit_weights) {
   });
   data_ = make_flat_buffer(size_);
   visit_weights([&](Weight& weight) {
+    const int64_t offset = weight.offset;
+    weight.point_to(kRealType, data_.get() + offset);
+    weight.offset = offset;
     weight.index = static_cast<int64_t>(weights_.size());
-    weight.type = kRealType;
-    weight.data = data_.get() + weight.offset;
     weights_.push_back(weight);
   });
 }

@@ -58,8 +58,8 @@ class Gradients {
   real* data() { return data_.get(); }
   const real* data() const { return data_.get(); }
   int64_t size() const { return size_; }
-  ConstMatrix of(const Weight& weight) const;  // as one row; zeros where nothing was written
-  double norm();                               // over all, as one vector
+  ConstMatrix of(const Weight& weight) const;  // as one row; throws where nothing was written
+  double norm();                               // over all that is learned, as one vector: the clip norm
   bool frozen(const Weight& weight) const;     // no gradient is kept for it
   void freeze(const std::function<bool(const Weight&)>& which);
   // The stretches of the buffer that are learned, cut where a property of the weights changes; all of it as one where

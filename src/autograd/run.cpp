@@ -1,5 +1,7 @@
 #include "autograd/run.h"
 
+#include <algorithm>
+
 #include "base/random.h"
 
 namespace limpid {
@@ -18,9 +20,12 @@ bool Run::records(std::initializer_list<const Tensor*> inputs, std::initializer_
   if (!options_.tape) return false;
   for (const Tensor* input : inputs)
     if (input->needs_gradient()) return true;
-  for (const Weight* weight : weights)
-    if (weight && options_.tape->wants(*weight)) return true;
-  return false;
+  return records(std::span(weights.begin(), weights.size()));
+}
+
+bool Run::records(std::span<const Weight* const> weights) const {
+  return options_.tape && std::any_of(weights.begin(), weights.end(),
+                                      [&](const Weight* weight) { return weight && options_.tape->wants(*weight); });
 }
 
 Dropout Run::dropout(double rate) {

@@ -2,6 +2,7 @@
 // Run: the context of one step or request. Tape or none, probe or none, arena, random numbers, scope of names. Models
 // are const and shared; whatever differs from one forward pass to the next is here.
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,7 @@ class Run {
   Tensor make(int64_t rows, int64_t cols, bool needs_gradient) const;
   // Whether an operation on these has anything to record.
   bool records(std::initializer_list<const Tensor*> inputs, std::initializer_list<const Weight*> weights = {}) const;
+  bool records(std::span<const Weight* const> weights) const;
 
   // Dropout of the next place in this pass. None unless training.
   Dropout dropout(double rate);

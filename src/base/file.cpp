@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/mapped_files.h"
 
 namespace limpid {
 namespace {
@@ -83,7 +84,43 @@ std::pair<fs::path, int> create_aside(const fs::path& folder, const fs::path& pa
   }
 }
 
+// The files mapped now, where a signal handler can read them. Those beyond the table go unnamed.
+struct MappedRegion {
+  std::atomic<uintptr_t> begin = 0, end = 0;  // no end: not in use
+  std::atomic<bool> taken = false;
+  char path[512] = {};
+};
+MappedRegion mapped_regions[256];
+
+void remember_mapped(std::span<const std::byte> bytes, const fs::path& path) {
+  for (MappedRegion& region : mapped_regions) {
+    if (region.taken.exchange(true)) continue;
+    path.string().copy(region.path, sizeof region.path - 1);
+    region.begin = reinterpret_cast<uintptr_t>(bytes.data());
+    region.end = region.begin + bytes.size();
+    return;
+  }
+}
+
+void forget_mapped(std::span<const std::byte> bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
+  for (MappedRegion& region : mapped_regions) {
+    if (region.begin != begin || region.end != begin + bytes.size()) continue;
+    region.end = region.begin = 0;
+    std::fill(std::begin(region.path), std::end(region.path), '\0');
+    region.taken = false;
+    return;
+  }
+}
+
 }  // namespace
+
+const char* mapped_file_at(const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  for (const MappedRegion& region : mapped_regions)
+    if (region.begin <= at && at < region.end) return region.path;
+  return nullptr;
+}
 
 MappedFile::MappedFile(fs::path path) : path_(std::move(path)) {
   const Descriptor file(open_to_read(path_, O_NONBLOCK));
@@ -96,6 +133,7 @@ MappedFile::MappedFile(fs::path path) : path_(std::move(path)) {
   void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (data == MAP_FAILED) fail_reading(path_, errno);
   bytes_ = {static_cast<const std::byte*>(data), size};
+  remember_mapped(bytes_, path_);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -108,7 +146,9 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (bytes_.empty()) return;
+  forget_mapped(bytes_);
+  ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 std::string read_text(const fs::path& path) {

@@ -15,6 +15,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/mapped_files.h"
 #include "base/temporary_folder.h"
 
 namespace limpid {
@@ -44,6 +45,21 @@ int64_t files_in(const fs::path& folder) {
 }
 
 void put(const fs::path& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
+
+TEST(MappedFile, IsKnownByItsAddressWhileItIsMapped) {
+  const TemporaryFolder folder;
+  put(folder.path() / "one", "abc");
+  put(folder.path() / "two", "defgh");
+  const void* inside = nullptr;
+  {
+    const MappedFile one(folder.path() / "one"), two(folder.path() / "two");
+    inside = two.bytes().data() + 2;
+    EXPECT_STREQ(mapped_file_at(inside), (folder.path() / "two").c_str());
+    EXPECT_STREQ(mapped_file_at(one.bytes().data()), (folder.path() / "one").c_str());
+    EXPECT_EQ(mapped_file_at(&folder), nullptr);
+  }
+  EXPECT_EQ(mapped_file_at(inside), nullptr);
+}
 
 TEST(MappedFile, HoldsTheBytes) {
   const TemporaryFolder folder;

@@ -1,5 +1,7 @@
 #include "base/parallel.h"
 
+#include "base/parallel_statistics.h"
+
 #include <algorithm>
 #include <atomic>
 #include <csignal>
@@ -15,6 +17,7 @@
 namespace limpid {
 namespace {
 
+std::atomic<int64_t> shared_loop_count = 0;
 thread_local int wanted_threads = 0;    // 0: one per core
 thread_local bool in_parallel = false;  // this thread is at work for a parallel_for
 
@@ -26,7 +29,8 @@ void relax() {
 #endif
 }
 
-// Looks at a number for some 20 µs, about as long as waking a sleeping thread takes, and then sleeps until it changes.
+// Looks at a number for a while, on x86 some 20 µs, about as long as waking a sleeping thread takes; then sleeps until
+// it changes.
 // Returns what it has become.
 class Watch {
  public:
@@ -48,11 +52,13 @@ class Watch {
   std::atomic<int>& sleepers_;
 };
 
-// Signals are for the threads that the program made itself (base/interrupt.h says why that matters).
+// Signals are for the threads that the program made itself (base/interrupt.h says why that matters), but for those that
+// a thread's own work raises: blocked, they would end the program without a word.
 void take_no_signals() {
-  sigset_t all;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  sigset_t others;
+  ::sigfillset(&others);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) ::sigdelset(&others, own);
+  ::pthread_sigmask(SIG_SETMASK, &others, nullptr);
 }
 
 // Threads that help whoever calls. A job is open while it has items left; helpers that come in time join in, and the
@@ -78,7 +84,7 @@ class Pool {
     next_.store(0, std::memory_order_relaxed);
     state_.store(((state_.load() & ~(kGeneration - 1)) + kGeneration) | kOpen);
     if (sleepers_ > 0) state_.notify_all();
-#ifdef __SANITIZE_THREAD__
+#ifdef LIMPID_THREAD_SANITIZER
     // Races are looked for between threads that do work: wait for one that is inside, or has been.
     while ((state_ & kInside) == 0 && next_.load(std::memory_order_relaxed) == 0) std::this_thread::yield();
 #endif
@@ -165,8 +171,11 @@ void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {
     }
   };
   if (!pool().run(count, threads(), guarded)) return in_place();
+  shared_loop_count.fetch_add(1, std::memory_order_relaxed);
   if (error) std::rethrow_exception(error);
 }
+
+int64_t shared_loops() { return shared_loop_count; }
 
 void parallel_ranges(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body) {
   const int64_t ranges = (count + grain - 1) / grain;

@@ -43,13 +43,13 @@ std::string spaced(std::string_view letters) {
 
 std::span<const std::string_view> task_names() { return kNames; }
 
-std::optional<Task> task_of(std::string_view name) {
+std::optional<SyntheticTask> task_of(std::string_view name) {
   const auto found = std::find(kNames.begin(), kNames.end(), name);
   if (found == kNames.end()) return std::nullopt;
-  return static_cast<Task>(found - kNames.begin());
+  return static_cast<SyntheticTask>(found - kNames.begin());
 }
 
-TaskPair task_pair(Task task, const TaskOptions& options, uint64_t index, Split split) {
+TaskPair task_pair(SyntheticTask task, const TaskOptions& options, uint64_t index, Split split) {
   check(options.shortest >= 1 && options.shortest <= options.longest && options.alphabet >= 2 && options.alphabet <= 26,
         "[tasks] {} to {} of {} letters: pass 1 <= shortest <= longest and 2 to 26 letters", options.shortest,
         options.longest, options.alphabet);
@@ -62,8 +62,8 @@ TaskPair task_pair(Task task, const TaskOptions& options, uint64_t index, Split 
   do letters = random_letters(random, options, split);
   while (split != Split::kCompositional && split_of_letters(letters) != split);
   TaskPair pair{.source = spaced(letters)};
-  if (task == Task::kReverse) std::reverse(letters.begin(), letters.end());
-  if (task == Task::kSort) std::sort(letters.begin(), letters.end());
+  if (task == SyntheticTask::kReverse) std::reverse(letters.begin(), letters.end());
+  if (task == SyntheticTask::kSort) std::sort(letters.begin(), letters.end());
   pair.target = spaced(letters);
   return pair;
 }

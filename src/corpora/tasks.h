@@ -11,7 +11,7 @@
 
 namespace limpid {
 
-enum class Task {
+enum class SyntheticTask {
   kCopy,     // d a c -> d a c
   kReverse,  // d a c -> c a d
   kSort,     // d a c -> a c d
@@ -19,7 +19,7 @@ enum class Task {
 };
 
 std::span<const std::string_view> task_names();
-std::optional<Task> task_of(std::string_view name);
+std::optional<SyntheticTask> task_of(std::string_view name);
 
 struct TaskOptions {
   uint64_t seed = 1;
@@ -35,6 +35,6 @@ struct TaskPair {
 // A pure function of its arguments. Which split a source belongs to depends on the source alone (90 % train, 5 % valid,
 // 5 % test), so held-out sources are never trained on with any seed. Split::kCompositional: sources longer than
 // any of training, by up to half of `longest`.
-TaskPair task_pair(Task task, const TaskOptions& options, uint64_t index, Split split = Split::kTrain);
+TaskPair task_pair(SyntheticTask task, const TaskOptions& options, uint64_t index, Split split = Split::kTrain);
 
 }  // namespace limpid

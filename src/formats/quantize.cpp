@@ -72,6 +72,7 @@ QuantizedModel quantize(Model& model, const QuantizeOptions& options) {
     if (is_turned(source, model.config())) numbers = transposed(numbers, source.shape[0], source.shape[1]);
     fill(weight, quantized_type(source, model.config(), options), numbers, *result.weights);
   });
+  result.model->keep(result.weights);
   return result;
 }
 

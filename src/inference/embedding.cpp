@@ -91,12 +91,11 @@ void add_sequences(Pool& pool, ConstMatrix values, const Sequences& sequences) {
 
 // Reads the texts; the last vectors where the family has them for every token.
 Tensor read(Run& run, const Model& model, const Tokens& tokens) {
+  Batch batch;
+  batch.input = tokens;
   if (const auto* encoder = dynamic_cast<const Encoder*>(&model)) {
-    if (run.observed() && !model.config().labels.empty()) {  // its head is worth watching: one row a text
-      Batch batch{.input = tokens, .labels = std::vector<int32_t>(tokens.ids.size(), -1)};
-      for (int64_t i = 0; i < tokens.sequences.count(); ++i) batch.labels[tokens.sequences.begin(i)] = 0;
-      return model.forward(run, batch);
-    }
+    if (run.observed() && !model.config().labels.empty())  // its head is worth watching: one row per text
+      return model.forward(run, batch, TokenChoice::first_of_each(tokens.sequences));
     return encoder->encode(run, tokens);
   }
   if (const auto* seq2seq = dynamic_cast<const Seq2Seq*>(&model)) return seq2seq->encode(run, tokens);
@@ -106,8 +105,7 @@ Tensor read(Run& run, const Model& model, const Tokens& tokens) {
     rnn->encode(run, tokens, order);
     return {};
   }
-  Batch batch{.input = tokens, .labels = std::vector<int32_t>(tokens.ids.size(), 0)};
-  return model.forward(run, batch);
+  return model.forward(run, batch, TokenChoice::all());
 }
 
 Vectors embed_part(const Model& model, std::span<const std::vector<int32_t>> texts, const EmbeddingOptions& options,

@@ -29,23 +29,25 @@ using Use = std::function<void(size_t text, size_t place, std::span<const real> 
 void each_score(const Model& model, std::span<const std::vector<int32_t>> texts, const Asked& asked, const Use& use) {
   for (size_t i = 0; i < texts.size(); ++i) check_text(model.config(), texts[i], i + 1);
   for (size_t begin = 0; begin < texts.size();) {
-    std::vector<std::vector<int32_t>> part, labels;
+    std::vector<std::vector<int32_t>> part;
+    std::vector<int32_t> chosen;
     std::vector<std::pair<size_t, size_t>> places;
     int64_t tokens = 0;
     for (; begin < texts.size() && (part.empty() || tokens < kTokensAtOnce); ++begin) {
       part.push_back(texts[begin]);
-      tokens += static_cast<int64_t>(texts[begin].size());
-      auto& label = labels.emplace_back(texts[begin].size(), -1);
-      for (size_t place = 0; place < label.size(); ++place)
+      for (size_t place = 0; place < texts[begin].size(); ++place)
         if (asked(begin, place)) {
-          label[place] = 0;
+          chosen.push_back(static_cast<int32_t>(tokens + static_cast<int64_t>(place)));
           places.emplace_back(begin, place);
         }
+      tokens += static_cast<int64_t>(texts[begin].size());
     }
     if (places.empty()) continue;
     const Arena arena;
     Run run({.arena = arena});
-    const Tensor logits = model.logits(run, Batch::masked(part, labels));
+    Batch batch;
+    batch.input = Tokens::of(part);
+    const Tensor logits = model.logits(run, batch, TokenChoice::of(chosen));
     const ConstMatrix rows = logits.values();
     for (size_t i = 0; i < places.size(); ++i)
       use(places[i].first, places[i].second, {rows.row(static_cast<int64_t>(i)), static_cast<size_t>(rows.cols)});

@@ -47,7 +47,7 @@ LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
     config.notes.emplace_back("the folder has no vocabulary: texts are token ids, such as \"17 4 523\"");
   LoadedModel loaded;
   loaded.model = make_model(config);
-  loaded.weights = std::make_shared<MappedWeights>(folder, *loaded.model);
+  loaded.model->keep(std::make_shared<MappedWeights>(folder, *loaded.model));
   loaded.generation = read_generation_config(folder, loaded.config().vocab);
   loaded.sentence = read_sentence_settings(folder);
   if (has_words) {
@@ -66,7 +66,7 @@ LoadedModel load_gguf(const fs::path& path, const LoadOptions& options) {
   loaded.model = make_model(gguf_config(*file));
   attach_gguf(*file, *loaded.model, *holder);
   holder->keep(file);
-  loaded.weights = holder;
+  loaded.model->keep(holder);
   if (options.need_tokenizers || has_tokenizer(*file)) loaded.tokenizers = gguf_tokenizers(*file);
   return loaded;
 }
@@ -83,7 +83,7 @@ LoadedModel load_llama2c(const fs::path& path, const LoadOptions& options) {
   loaded.model = make_model(file->config());
   file->attach(*loaded.model, *holder);
   holder->keep(file);
-  loaded.weights = holder;
+  loaded.model->keep(holder);
   fs::path tokens = llama2c_tokens_beside(path, loaded.config().vocab);
   check(!tokens.empty() || !options.need_tokenizers,
         "[model] {}: lacks its tokens: put tokenizer.bin or tok{}.bin beside it", path.string(), loaded.config().vocab);
@@ -110,7 +110,7 @@ fs::path tokens_of_llama2c(const fs::path& path) {
 void pack_where_it_pays(Model& model) {
   if (model.config().family == Family::language_model) return;
   model.visit_parameters([](Weight& weight) {
-    if (weight.is_matrix() && weight.type == kRealType) weight.packed = std::make_shared<LazyForm>();
+    if (weight.is_matrix() && weight.type == kRealType) weight.pack();
   });
 }
 

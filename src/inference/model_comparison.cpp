@@ -33,9 +33,10 @@ void add_batch(const Model& reference, const Model& model, const Batch& batch, M
   std::vector<int32_t> labels;
   for (const int32_t label : batch.labels)
     if (label >= 0) labels.push_back(label);
+  const TokenChoice choice = TokenChoice::labelled(batch);
   const Arena arena;
   Run run({.arena = arena});
-  const Tensor x = reference.forward(run, batch), y = model.forward(run, batch);
+  const Tensor x = reference.forward(run, batch, choice), y = model.forward(run, batch, choice);
   const int64_t part = std::max<int64_t>(1, kLogitsAtOnce / reference.config().vocab);
   for (int64_t begin = 0; begin < x.rows(); begin += part) {
     const int64_t count = std::min(part, x.rows() - begin);

@@ -30,23 +30,26 @@ ScoredToken score_token(std::span<const real> logits, int32_t id, int64_t top) {
 // Reads the windows side by side and adds what is scored to the texts.
 void score_windows(const Model& model, std::span<const Window> windows, const TextScoreOptions& options,
                    std::vector<TextScore>& results) {
-  Batch batch;
   std::vector<std::vector<int32_t>> sources, inputs;
+  std::vector<int32_t> chosen;
+  size_t token = 0;
   std::vector<std::pair<size_t, int32_t>> scored;  // text and token of each scored row
   for (const Window& window : windows) {
     sources.push_back(window.source);
     inputs.push_back(window.input);
     const size_t unscored = window.labels.size() - static_cast<size_t>(window.scored);
-    for (size_t i = 0; i < window.labels.size(); ++i) {
-      batch.labels.push_back(i < unscored ? -1 : window.labels[i]);
-      if (i >= unscored) scored.emplace_back(window.text, window.labels[i]);
+    for (size_t i = unscored; i < window.labels.size(); ++i) {
+      chosen.push_back(static_cast<int32_t>(token + i));
+      scored.emplace_back(window.text, window.labels[i]);
     }
+    token += window.labels.size();
   }
-  batch.source = Tokens::of(sources);
-  batch.input = Tokens::of(inputs);
   const Arena arena;
   Run run({.arena = arena});
-  const Tensor x = model.forward(run, batch);
+  Batch batch;
+  batch.source = Tokens::of(sources);
+  batch.input = Tokens::of(inputs);
+  const Tensor x = model.forward(run, batch, TokenChoice::of(chosen));
   const int64_t part = std::max<int64_t>(1, kLogitsAtOnce / model.config().vocab);
   for (int64_t begin = 0; begin < x.rows(); begin += part) {
     const int64_t count = std::min(part, x.rows() - begin);

@@ -93,8 +93,7 @@ Tensor LanguageModelState::read_tokens(const Tokens& tokens) {
   Run run({.arena = arena_, .probe = probe_, .cache = &cache_});
   Batch batch;
   batch.input = tokens;
-  batch.labels.assign(tokens.ids.size(), 0);
-  return model_.forward(run, batch);
+  return model_.forward(run, batch, TokenChoice::all());
 }
 
 // A row for a text, that has as much of its beginning as some text that runs or is remembered. False: a text that is

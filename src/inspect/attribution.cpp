@@ -192,9 +192,7 @@ double chosen(const AttributionOptions& options, const real* row) {
 }
 
 double chosen_bias(const Output& output, const AttributionOptions& options, const real* bias, const real* logits) {
-  const auto of = [&](int32_t token) {
-    return static_cast<double>(bias[token]) * kept_by_cap(output, logits[token]);
-  };
+  const auto of = [&](int32_t token) { return static_cast<double>(bias[token]) * kept_by_cap(output, logits[token]); };
   return of(options.token) - (options.against < 0 ? 0.0 : of(options.against));
 }
 
@@ -205,8 +203,7 @@ std::vector<std::string> wanted_taps(const Config& config) {
                                    side + "embed",     side + "pos_embed",        side + "final_norm.scale",
                                    side + "embed_in",  side + "embed_norm.scale", scope + ".*.ffn_out"};
   if (config.family == Family::encoder)
-    for (const char* tap : {"segment_embed", "head_norm.scale", "final_norm"})
-      taps.emplace_back(tap);
+    for (const char* tap : {"segment_embed", "head_norm.scale", "final_norm"}) taps.emplace_back(tap);
   if (config.family == Family::encoder)
     taps.push_back(fmt::format("{}.{}.resid_post", scope, config.encoder.layers - 1));
   return taps;
@@ -214,14 +211,14 @@ std::vector<std::string> wanted_taps(const Config& config) {
 
 }  // namespace
 
-Attribution attribute_logit(Model& model, const Example& example, const AttributionOptions& options) {
+Attribution attribute_logit(const Model& model, const Example& example, const AttributionOptions& options) {
   const Config& config = model.config();
   const int64_t position = position_of(example, options.position);
   check(config.has_output(), "[look] this model ends in vectors: it has no logits to take apart");
   const int64_t choices = model.output().weight().shape[0];
   check(options.token >= 0 && options.token < choices && options.against < choices,
         "[look] there is no token {}: the model chooses among {}", std::max(options.token, options.against), choices);
-  check(example.batch.labels[position] >= 0,
+  check(example.choice.holds(position),
         "[look] a model that classifies texts does so at the first token: take position 0");
   const WeightTable weights(model);
   const RunRecord record = record_run(model, example, wanted_taps(config));
@@ -250,6 +247,11 @@ Attribution attribute_logit(Model& model, const Example& example, const Attribut
   }
   std::reverse(result.parts.begin(), result.parts.end());  // from the embedding to the output
   for (const LogitPart& part : result.parts) result.sum += part.value;
+  check(
+      std::isfinite(result.logit) && std::isfinite(result.sum),
+      "[look] the logit is {} and its parts sum to {}: the model's weights or activations hold NaN or infinity, and no "
+      "part can be told from another",
+      result.logit, result.sum);
   return result;
 }
 

@@ -40,6 +40,6 @@ struct AttributionOptions {
   bool neurons = false;   // every neuron by itself instead of a feed-forward network as one
 };
 
-Attribution attribute_logit(Model& model, const Example& example, const AttributionOptions& options);
+Attribution attribute_logit(const Model& model, const Example& example, const AttributionOptions& options);
 
 }  // namespace limpid

@@ -81,7 +81,7 @@ TEST(Attribution, AHeadSwitchedOffChangesTheLogitByItsPartWhereItsBlockIsTheLast
     for (int64_t i = 0; i < other.rows(); ++i) std::fill_n(other.values().row(i) + 4, 4, real{0});  // head 1
     return other;
   });
-  const double without = static_cast<double>(small.model->logits(run, example.batch).values()(4, 5));
+  const double without = static_cast<double>(small.model->logits(run, example.batch, example.choice).values()(4, 5));
   const auto part = std::find_if(all.parts.begin(), all.parts.end(),
                                  [](const LogitPart& p) { return p.name == "blocks.1.attn.head1"; });
   ASSERT_NE(part, all.parts.end());

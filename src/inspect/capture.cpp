@@ -155,9 +155,9 @@ void capture(const Model& model, const CapturePlan& plan, const Examples& exampl
     if (plan.token_by_token)
       read_token_by_token(model, example.batch, probe);
     else if (output)
-      model.logits(run, example.batch);
+      model.logits(run, example.batch, example.choice);
     else
-      model.forward(run, example.batch);
+      model.forward(run, example.batch, example.choice);
     for (size_t i = 0; i < plan.taps.size(); ++i)
       write(values[i], plan.positions, plan.taps[i].row_count(lengths.source, lengths.input), file, i);
     const int32_t counts[] = {static_cast<int32_t>(lengths.source), static_cast<int32_t>(lengths.input)};

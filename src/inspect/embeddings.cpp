@@ -36,7 +36,7 @@ std::vector<double> strongest(const std::vector<double>& matrix, size_t n, const
 
 }  // namespace
 
-EmbeddingSpace::EmbeddingSpace(Model& model, const std::string& side) {
+EmbeddingSpace::EmbeddingSpace(const Model& model, const std::string& side) {
   const WeightTable weights(model);
   const Weight& table = embedding_table(weights, model.config(), side);
   rows_ = table.shape[0];

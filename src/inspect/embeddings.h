@@ -17,7 +17,7 @@ struct Neighbour {
 class EmbeddingSpace {
  public:
   // side: "encoder" for the table that reads the source, else that of the side that writes.
-  EmbeddingSpace(Model& model, const std::string& side);
+  EmbeddingSpace(const Model& model, const std::string& side);
 
   int64_t count() const { return rows_; }
   int64_t width() const { return cols_; }

@@ -39,9 +39,9 @@ FactEditor::FactEditor(const Session& session, const FactWorld& world, const Fac
       prompts_(prompts),
       options_(options),
       value_tap_(fmt::format("blocks.{}.ffn_out", block_of(session, options))),
-      weight_(session.model(), down_name(session, block_of(session, options))),
+      weight_(down_name(session, block_of(session, options))),
       turned_(session.config().layout == WeightLayout::in_out),
-      neurons_(turned_ ? weight_.rows() : weight_.cols()),
+      neurons_(session.config().decoder.ffn),
       first_ways_(prompts.first_ways()) {
   // Keys of every prompt at its last position, in one go through the world.
   FunctionProbe probe;
@@ -82,7 +82,7 @@ std::vector<double> FactEditor::value_change(size_t prompt, int32_t new_answer) 
         gradient.assign(reached.row(last), reached.row(last) + reached.cols);
       });
     });
-    const Tensor logits = session_.model().logits(run, example.batch);
+    const Tensor logits = session_.model().logits(run, example.batch, example.choice);
     const real* row = logits.values().row(last);
     int32_t rival = new_answer == 0 ? 1 : 0;
     for (int32_t i = 0; i < logits.cols(); ++i)
@@ -126,7 +126,7 @@ std::vector<int64_t> FactEditor::choose_columns(const std::vector<std::vector<do
 }
 
 // W += D·(KᵀC⁻¹K)⁻¹·KᵀC⁻¹ in the chosen columns. Returns |Δ| / |W|.
-double FactEditor::write(const Change& change, const std::vector<int64_t>& columns) {
+double FactEditor::write(const Change& change, const std::vector<int64_t>& columns, Matrix w) const {
   const auto n = static_cast<int64_t>(columns.size()), ways = static_cast<int64_t>(change.keys.size());
   std::vector<double> c(static_cast<size_t>(n * n));
   double trace = 0;
@@ -136,10 +136,10 @@ double FactEditor::write(const Change& change, const std::vector<int64_t>& colum
   for (int64_t i = 0; i < n; ++i) c[i * n + i] += options_.ridge * trace / static_cast<double>(n) + 1e-12;
   const CholeskyFactor factor(std::move(c), n);
   std::vector<std::vector<double>> solved(ways);  // C⁻¹k
-  for (int64_t w = 0; w < ways; ++w) {
+  for (int64_t a = 0; a < ways; ++a) {
     std::vector<double> key(n);
-    for (int64_t i = 0; i < n; ++i) key[i] = change.keys[w][columns[i]];
-    solved[w] = factor.solve(key);
+    for (int64_t i = 0; i < n; ++i) key[i] = change.keys[a][columns[i]];
+    solved[a] = factor.solve(key);
   }
   std::vector<double> gram(static_cast<size_t>(ways * ways));  // KᵀC⁻¹K
   double diagonal = 0;
@@ -150,7 +150,6 @@ double FactEditor::write(const Change& change, const std::vector<int64_t>& colum
   for (int64_t a = 0; a < ways; ++a) gram[a * ways + a] += options_.ridge * diagonal + 1e-12;
   const CholeskyFactor ways_factor(std::move(gram), ways);
 
-  Matrix w = weight_.values();
   double changed = 0, all = 0;
   for (int64_t i = 0; i < w.rows; ++i)
     for (int64_t j = 0; j < w.cols; ++j) all += static_cast<double>(w(i, j)) * static_cast<double>(w(i, j));
@@ -170,9 +169,9 @@ double FactEditor::write(const Change& change, const std::vector<int64_t>& colum
   return std::sqrt(changed / all);
 }
 
-void FactEditor::measure(FactEdit& edit) const {
+void FactEditor::measure(const Model& edited, FactEdit& edit) const {
   const std::vector<size_t> ways = prompts_.of_fact(edit.fact);
-  const std::vector<FactAnswer> said = prompts_.ask(ways);
+  const std::vector<FactAnswer> said = prompts_.ask(edited, ways);
   for (size_t i = 0; i < ways.size(); ++i) {
     const FactPrompt& prompt = prompts_.all()[ways[i]];
     const bool changed = said[i].said == edit.after;
@@ -180,7 +179,7 @@ void FactEditor::measure(FactEdit& edit) const {
     ++(prompt.held_out ? edit.held_out : edit.ways);
     (prompt.held_out ? edit.held_out_changed : edit.ways_changed) += changed;
   }
-  const std::vector<FactAnswer> after = prompts_.ask(first_ways_);
+  const std::vector<FactAnswer> after = prompts_.ask(edited, first_ways_);
   const Fact& fact = world_.facts()[edit.fact];
   int64_t others = 0, same = 0, about = 0, about_same = 0, alike = 0, alike_same = 0;
   for (size_t i = 0; i < after.size(); ++i) {
@@ -197,16 +196,16 @@ void FactEditor::measure(FactEdit& edit) const {
   edit.same_relation_and_answer = share(alike_same, alike);
 }
 
-FactEdit FactEditor::edit(size_t fact, int32_t new_answer) {
+FactEdit FactEditor::edit(size_t fact, int32_t new_answer) const {
   std::vector<size_t> trained;
   for (size_t way : prompts_.of_fact(fact))
     if (!prompts_.all()[way].held_out) trained.push_back(way);
   FactEdit edit{.fact = fact, .before = prompts_.all()[trained[0]].answer, .after = new_answer};
   const Change change = wanted_change(trained, new_answer);
   edit.columns = choose_columns(change.keys);
-  edit.relative_change = write(change, edit.columns);
-  measure(edit);
-  weight_.restore();
+  const std::unique_ptr<Model> edited = session_.model().sharing_weights();
+  edit.relative_change = write(change, edit.columns, edit_weight(*edited, weight_));
+  measure(*edited, edit);
   return edit;
 }
 

@@ -44,8 +44,8 @@ class FactEditor {
   FactEditor(const Session& session, const FactWorld& world, const FactPrompts& prompts,
              const FactEditOptions& options);
 
-  // Changes the model, measures, and takes the change back.
-  FactEdit edit(size_t fact, int32_t new_answer);
+  // Measures a model of the session's weights with the change.
+  FactEdit edit(size_t fact, int32_t new_answer) const;
 
  private:
   struct Change {
@@ -54,16 +54,16 @@ class FactEditor {
   Change wanted_change(const std::vector<size_t>& ways, int32_t new_answer) const;
   std::vector<double> value_change(size_t prompt, int32_t new_answer) const;
   std::vector<int64_t> choose_columns(const std::vector<std::vector<double>>& keys) const;
-  double write(const Change& change, const std::vector<int64_t>& columns);
-  void measure(FactEdit& edit) const;
+  double write(const Change& change, const std::vector<int64_t>& columns, Matrix w) const;
+  void measure(const Model& edited, FactEdit& edit) const;
 
   const Session& session_;
   const FactWorld& world_;
   const FactPrompts& prompts_;
   FactEditOptions options_;
   std::string value_tap_;
-  EditableWeight weight_;
-  bool turned_;  // stored as (inputs, outputs)
+  std::string weight_;  // its name
+  bool turned_;         // stored as (inputs, outputs)
   int64_t neurons_ = 0;
   std::vector<std::vector<double>> keys_;  // by prompt
   std::vector<double> covariance_;         // (neurons, neurons)

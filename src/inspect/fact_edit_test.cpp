@@ -38,18 +38,18 @@ Session random_session(const FactWorld& world) {
                                   {"n_positions", 32},
                                   {"activation_function", "relu"}});
   session.loaded.model = std::move(small.model);
-  session.loaded.weights = std::shared_ptr<Parameters>(std::move(small.parameters));
+  session.loaded.model->keep(std::shared_ptr<Parameters>(std::move(small.parameters)));
   return session;
 }
 
-TEST(FactEdit, TakesInEveryTrainedWayAndIsTakenBack) {
+TEST(FactEdit, TakesInEveryTrainedWayAndLeavesTheModelAsItIs) {
   const FactWorld world({.persons = 200});
   const Session session = random_session(world);
   const FactPrompts prompts(session, world);
   const std::vector<size_t> some = {0, 5, 100, 777};
   const std::vector<FactAnswer> before = prompts.ask(some);
   {
-    FactEditor editor(session, world, prompts, {.columns = 0, .margin = 1, .ridge = 1e-9});
+    const FactEditor editor(session, world, prompts, {.columns = 0, .margin = 1, .ridge = 1e-9});
     const FactEdit edit = editor.edit(0, prompts.object_token("tennis"));
     EXPECT_TRUE(edit.took);
     EXPECT_EQ(edit.ways_changed, edit.ways);

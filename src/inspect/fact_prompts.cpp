@@ -69,7 +69,7 @@ std::vector<size_t> FactPrompts::everything() const {
 
 int32_t FactPrompts::object_token(const std::string& object) const { return session_.token(session_.writer(), object); }
 
-std::vector<FactAnswer> FactPrompts::ask(std::span<const size_t> which, Probe* probe,
+std::vector<FactAnswer> FactPrompts::ask(const Model& model, std::span<const size_t> which, Probe* probe,
                                          std::span<const int32_t> asked) const {
   std::vector<FactAnswer> answers;
   const Arena arena;
@@ -79,10 +79,11 @@ std::vector<FactAnswer> FactPrompts::ask(std::span<const size_t> which, Probe* p
     for (size_t i = begin; i < end; ++i) texts.push_back(prompts_[which[i]].ids);
     Batch batch;
     batch.input = Tokens::of(texts);
-    batch.labels.assign(batch.input.ids.size(), -1);
-    for (size_t i = 0, last = 0; i < texts.size(); ++i) batch.labels[(last += texts[i].size()) - 1] = 0;
+    std::vector<int32_t> last;
+    for (int32_t end_of_text = 0; const auto& text : texts)
+      last.push_back((end_of_text += static_cast<int32_t>(text.size())) - 1);
     Run run({.arena = arena, .probe = probe});
-    const Tensor logits = session_.model().logits(run, batch);
+    const Tensor logits = model.logits(run, batch, TokenChoice::of(last));
     for (size_t i = begin; i < end; ++i) {
       const real* row = logits.values().row(static_cast<int64_t>(i - begin));
       const int32_t token = asked.empty() ? prompts_[which[i]].answer : asked[i];

@@ -35,9 +35,13 @@ class FactPrompts {
   std::vector<size_t> everything() const;
   int32_t object_token(const std::string& object) const;
 
-  // What the model says, many prompts at once; the probe may be null. `asked`: whose probability, by prompt; empty: the
-  // right answer's.
+  // What the session's model says, many prompts at once, or an edited one of its kind; the probe may be null. `asked`:
+  // whose probability, by prompt; empty: the right answer's.
   std::vector<FactAnswer> ask(std::span<const size_t> which, Probe* probe = nullptr,
+                              std::span<const int32_t> asked = {}) const {
+    return ask(session_.model(), which, probe, asked);
+  }
+  std::vector<FactAnswer> ask(const Model& model, std::span<const size_t> which, Probe* probe = nullptr,
                               std::span<const int32_t> asked = {}) const;
   // Share of the prompts answered rightly.
   double recall(std::span<const size_t> which) const;

@@ -116,7 +116,7 @@ TapGradients tap_gradients(const Model& model, const Example& example, const Obj
         gather_values({tap_name, numbers, at.layout}, example.batch, into.gradient);
       });
     });
-  const Tensor logits = model.logits(run, example.batch);
+  const Tensor logits = model.logits(run, example.batch, example.choice);
   check(logits.needs_gradient(), "[look] none of the taps lies on the way to the logits");
   std::vector<real> seed(static_cast<size_t>(logits.rows() * logits.cols()));
   Matrix derivative{seed.data(), logits.rows(), logits.cols()};

@@ -32,7 +32,7 @@ double after_step(const SmallSession& small, const Objective& objective, const s
       }
     return value;
   });
-  return objective_value(objective, example, small.session.model().logits(run, example.batch).values());
+  return objective_value(objective, example, small.session.model().logits(run, example.batch, example.choice).values());
 }
 
 double length(const TapValues& gradient) {

@@ -79,7 +79,7 @@ std::vector<HeadStatistics> head_statistics(const Model& model, const std::funct
   const Arena arena;
   while (const auto example = next()) {
     Run run({.arena = arena, .probe = &probe});
-    model.forward(run, example->batch);
+    model.forward(run, example->batch, example->choice);
   }
   std::vector<HeadStatistics> result;
   for (size_t a = 0; a < attention.size(); ++a)

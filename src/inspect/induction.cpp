@@ -74,7 +74,7 @@ InductionPoint measure(const Model& model, const std::vector<Sequence>& held_out
               static_cast<double>(held_out.size());
     });
   Run run({.probe = &probe});
-  model.forward(run, batch_of(held_out));
+  model.forward(run, batch_of(held_out), TokenChoice::all());
   const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
   point.score = scores[best];
   point.layer = best / heads;

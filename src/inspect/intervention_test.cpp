@@ -187,17 +187,16 @@ TEST(Intervention, OneHeadOfOneQueryOfAPattern) {
   EXPECT_EQ(different, 1);
 }
 
-TEST(Intervention, WeightsComeBackAfterwards) {
+TEST(Intervention, WeightEditsChangeTheirOwnSessionOnly) {
   const SmallSession small("llama");
   const Tensor before = forward_logits(small.session.model(), small.example(), nullptr);
-  {
-    const WeightEdits edits(small.session, {parse_weight_edit("model.layers.0.mlp.down_proj.weight[:,3]*=0"),
-                                            parse_weight_edit("model.layers.0.mlp.down_proj.weight[1,3]=0.5")});
-    const std::vector<real> numbers = WeightTable(small.session.model()).numbers("model.layers.0.mlp.down_proj.weight");
-    EXPECT_EQ(numbers[3], real{0});
-    EXPECT_EQ(numbers[20 + 3], real{0.5});
-    EXPECT_GT(distance(before, forward_logits(small.session.model(), small.example(), nullptr)), 1e-5);
-  }
+  const Session edited =
+      with_weight_edits(small.session, {parse_weight_edit("model.layers.0.mlp.down_proj.weight[:,3]*=0"),
+                                        parse_weight_edit("model.layers.0.mlp.down_proj.weight[1,3]=0.5")});
+  const std::vector<real> numbers = WeightTable(edited.model()).numbers("model.layers.0.mlp.down_proj.weight");
+  EXPECT_EQ(numbers[3], real{0});
+  EXPECT_EQ(numbers[20 + 3], real{0.5});
+  EXPECT_GT(distance(before, forward_logits(edited.model(), small.example(), nullptr)), 1e-5);
   EXPECT_TRUE(same_bits(before, forward_logits(small.session.model(), small.example(), nullptr)));
 }
 
@@ -205,8 +204,8 @@ TEST(Intervention, ARankOneEditAddsAnOuterProduct) {
   const SmallSession small("llama");
   const std::string name = "model.layers.1.self_attn.q_proj.weight";
   const std::vector<real> before = WeightTable(small.session.model()).numbers(name);
-  const WeightEdits edits(small.session, {parse_weight_edit(name + "+=-2*outer(token:#4, embed:#9)")});
-  const std::vector<real> after = WeightTable(small.session.model()).numbers(name);
+  const Session edited = with_weight_edits(small.session, {parse_weight_edit(name + "+=-2*outer(token:#4, embed:#9)")});
+  const std::vector<real> after = WeightTable(edited.model()).numbers(name);
   const std::vector<double> left = read_direction(small.session, "token:#4"),
                             right = read_direction(small.session, "embed:#9");
   for (size_t i = 0; i < left.size(); ++i)
@@ -272,9 +271,10 @@ TEST(Intervention, SaysWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(message([&] { parse_interventions("[[intervention]]\nscale = \"x\"", "f"); }).find("by = "),
             std::string::npos);
-  EXPECT_NE(
-      message([&] { WeightEdits(small.session, {parse_weight_edit("wte.weigth=1")}); }).find("did you mean wte.weight"),
-      std::string::npos);
+  EXPECT_NE(message([&] {
+              with_weight_edits(small.session, {parse_weight_edit("wte.weigth=1")});
+            }).find("did you mean wte.weight"),
+            std::string::npos);
   EXPECT_NE(message([&] {
               parse_steering("embed=2*tokne:x");
               read_direction(small.session, "tokne:x");

@@ -14,8 +14,7 @@ namespace {
 // From a layer's vectors to logits, by the same operations as the model's own.
 class Unembedding {
  public:
-  Unembedding(Model& model, const RunRecord& record)
-      : model_(model), config_(model.config()), record_(record) {
+  Unembedding(const Model& model, const RunRecord& record) : model_(model), config_(model.config()), record_(record) {
     check(config_.has_output(), "[look] this model ends in vectors: it has no words to read its layers as");
   }
 
@@ -35,7 +34,7 @@ class Unembedding {
     return concatenate_columns(run, parts);
   }
 
-  Model& model_;
+  const Model& model_;
   const Config& config_;
   const RunRecord& record_;
 };
@@ -84,12 +83,12 @@ std::vector<std::string> lens_layers(const Config& config) {
   return layers;
 }
 
-Tensor lens_logits(Model& model, const Example& example, const std::string& layer) {
+Tensor lens_logits(const Model& model, const Example& example, const std::string& layer) {
   const RunRecord record = record_run(model, example, lens_taps(model.config()));
   return Unembedding(model, record).logits(layer);
 }
 
-LensTable logit_lens(Model& model, const Example& example, const LensOptions& options) {
+LensTable logit_lens(const Model& model, const Example& example, const LensOptions& options) {
   const RunRecord record = record_run(model, example, lens_taps(model.config()));
   const Unembedding unembedding(model, record);
   LensTable table{.layers = lens_layers(model.config()), .positions = example.positions()};

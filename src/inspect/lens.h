@@ -37,10 +37,10 @@ struct LensOptions {
   int32_t watched = -1;  // at every position; -1: the token that comes next in the text
 };
 
-LensTable logit_lens(Model& model, const Example& example, const LensOptions& options);
+LensTable logit_lens(const Model& model, const Example& example, const LensOptions& options);
 
 // The logits of one layer's vectors as the lens sees them, (positions, vocabulary); layer as in LensTable::layers.
 std::vector<std::string> lens_layers(const Config& config);
-Tensor lens_logits(Model& model, const Example& example, const std::string& layer);
+Tensor lens_logits(const Model& model, const Example& example, const std::string& layer);
 
 }  // namespace limpid

@@ -20,7 +20,7 @@ Firing firing_of(const Session& session, const NeuronReader& reader, int64_t neu
   while (const auto example = next()) {
     current = &*example;
     Run run({.arena = arena, .probe = &probe});
-    session.model().forward(run, example->batch);
+    session.model().forward(run, example->batch, example->choice);
   }
   return firing;
 }

@@ -73,7 +73,7 @@ std::string read_norm_name(const Config& config, const BlockNames& names, bool c
 
 }  // namespace
 
-DirectionReader::DirectionReader(Model& model, const std::string& side, int64_t block) {
+DirectionReader::DirectionReader(const Model& model, const std::string& side, int64_t block) {
   const Config& config = model.config();
   const WeightTable weights(model);
   const bool encoder = config.family == Family::seq2seq && side == "encoder";
@@ -86,8 +86,7 @@ DirectionReader::DirectionReader(Model& model, const std::string& side, int64_t 
                              : config.family == Family::seq2seq && !encoder ? names.norm_cross
                                                                             : names.norm_self;
     has_norm_ = after || config.final_norm;
-    if (has_norm_)
-      norm_ = weights.norm(after ? last : stack.final_norm, config.norm_options(), config.width);
+    if (has_norm_) norm_ = weights.norm(after ? last : stack.final_norm, config.norm_options(), config.width);
   }
   const bool no_output = encoder || !config.labels.empty() || !config.has_output();
   const Weight& table = no_output ? embedding_table(weights, config, side) : model.output().weight();
@@ -109,7 +108,7 @@ SaidTokens DirectionReader::read(const std::vector<double>& direction, int64_t t
   return {strongest(says, tokens, true), strongest(says, tokens, false)};
 }
 
-NeuronReader::NeuronReader(Model& model, const std::string& side, int64_t block)
+NeuronReader::NeuronReader(const Model& model, const std::string& side, int64_t block)
     : model_(model), block_(block), direction_(model, side, checked_block(model, side, block)) {
   const Config& config = model.config();
   const WeightTable weights(model);

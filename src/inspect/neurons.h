@@ -30,7 +30,7 @@ struct SaidTokens {
 };
 class DirectionReader {
  public:
-  DirectionReader(Model& model, const std::string& side, int64_t block);
+  DirectionReader(const Model& model, const std::string& side, int64_t block);
 
   int64_t width() const { return width_; }
   SaidTokens read(const std::vector<double>& direction, int64_t tokens) const;
@@ -52,7 +52,7 @@ struct FiredNeuron {
 // One block's feed-forward network with the tables it is read by. Gated networks: the question is the gate's row.
 class NeuronReader {
  public:
-  NeuronReader(Model& model, const std::string& side, int64_t block);
+  NeuronReader(const Model& model, const std::string& side, int64_t block);
 
   int64_t count() const { return down_.inputs; }
   const std::string& tap() const { return tap_; }  // where the activations are: "blocks.3.ffn.post"
@@ -65,7 +65,7 @@ class NeuronReader {
  private:
   std::vector<double> column(int64_t neuron) const;
 
-  Model& model_;
+  const Model& model_;
   int64_t block_;
   std::string tap_;
   Projection question_, down_;

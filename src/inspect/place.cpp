@@ -30,10 +30,14 @@ bool parse_number(std::string_view text, int64_t& number) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
+constexpr int64_t kMostNumbers = int64_t{1} << 24;  // of a range: beyond any row, before any memory is asked for
+
 void add_range(std::string_view item, std::string_view whole, std::vector<int64_t>& into) {
   int64_t first = 0, last = 0;
   check(parse_range(item, first, last) && first >= 0 && first <= last,
         "[look] \"{}\" in {} is no number or range: write 12, 4..6, head 2 or key 3", item, whole);
+  check(last - first < kMostNumbers, "[look] {} in {} names {} numbers: no tap has so many", item, whole,
+        static_cast<uint64_t>(last) - static_cast<uint64_t>(first) + 1);
   for (int64_t i = first; i <= last; ++i) into.push_back(i);
 }
 

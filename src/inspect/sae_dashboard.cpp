@@ -34,7 +34,7 @@ TapPlace place_of(const std::string& tap) {
 // Turns a feature's direction into one of the residual stream, and that into tokens.
 class FeatureReader {
  public:
-  FeatureReader(Model& model, const SaeConfig& config) : place_(place_of(config.tap)) {
+  FeatureReader(const Model& model, const SaeConfig& config) : place_(place_of(config.tap)) {
     if (model.config().family == Family::rnn_seq2seq) return;
     if (place_.rest == "ffn.post") neurons_.emplace(model, place_.side, place_.block);
     direction_.emplace(model, place_.side, place_.block);
@@ -124,7 +124,7 @@ std::vector<FeatureDashboard> feature_dashboards(const Session& session, const L
       for (int64_t r = 0; r < x.rows; ++r) rows.insert(rows.end(), x.row(r), x.row(r) + x.cols);
     });
     Run run({.arena = arena, .probe = &probe});
-    session.model().forward(run, example->batch);
+    session.model().forward(run, example->batch, example->choice);
     const auto count = static_cast<int64_t>(rows.size()) / config.inputs;
     const Tensor features = loaded.sae->encode(run, constant(run, {rows.data(), count, config.inputs}));
     const std::vector<std::string>& tokens = tokens_at(*example, taps[0].rows == TapAxis::source);

@@ -258,7 +258,7 @@ SaeScore score_sae(const Session& session, const Sae& sae, const CorpusOptions& 
     Run run({.arena = arena, .probe = &probe});
     const bool scored = std::any_of(batch.labels.begin(), batch.labels.end(), [](int32_t l) { return l >= 0; });
     if (!scored) {
-      session.model().forward(run, batch);
+      session.model().forward(run, batch, TokenChoice::labelled(batch));
       return;
     }
     const Loss one = session.model().loss(run, batch, {});

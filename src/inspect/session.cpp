@@ -98,18 +98,17 @@ Example example_of(const Config& config, const std::vector<int32_t>& source, con
     return example;
   }
   example.batch.input = Tokens::of({ids});
-  example.batch.labels.assign(ids.size(), 0);
   example.next.assign(ids.size(), -1);
   if (config.family == Family::language_model) std::copy(ids.begin() + 1, ids.end(), example.next.begin());
   if (config.family == Family::encoder && config.labels.empty()) example.next = ids;  // what stands there
-  if (!config.labels.empty()) std::fill(example.batch.labels.begin() + 1, example.batch.labels.end(), -1);
+  if (!config.labels.empty()) example.choice = TokenChoice::first_of_each(example.batch.input.sequences);
   return example;
 }
 
 Tensor forward_logits(const Model& model, const Example& example, Probe* probe) {
   Run run({.probe = probe});
-  if (!model.config().has_output()) return model.forward(run, example.batch);  // the last there is
-  return model.logits(run, example.batch);
+  if (!model.config().has_output()) return model.forward(run, example.batch, example.choice);  // the last there is
+  return model.logits(run, example.batch, example.choice);
 }
 
 int64_t position_of(const Example& example, int64_t position) {

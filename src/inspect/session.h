@@ -1,6 +1,6 @@
 #pragma once
 // Session: a model with its tokenizers, and texts made ready for it. What looks inside runs on an Example: one text
-// (encoder-decoder models: one pair) whose every position is scored.
+// (encoder-decoder models: one pair) and the tokens at which the model answers.
 
 #include <filesystem>
 #include <string>
@@ -12,6 +12,7 @@ namespace limpid {
 
 struct Example {
   Batch batch;                      // of one sequence
+  TokenChoice choice;               // the tokens at which the model answers: all, of a classifier the first
   std::vector<std::string> source;  // the tokens as people read them; encoder-decoder models only
   std::vector<std::string> input;   // the tokens that the model reads (of a decoder: shifted by one)
   std::vector<int32_t> next;        // the token after each position; -1: not known
@@ -27,7 +28,7 @@ struct Text {
 struct Session {
   LoadedModel loaded;
 
-  Model& model() const { return *loaded.model; }
+  const Model& model() const { return *loaded.model; }
   const Config& config() const { return loaded.config(); }
   bool two_sided() const;  // reads one text and writes another
   const Tokenizer& reader() const { return *loaded.tokenizers.source; }

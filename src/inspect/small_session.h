@@ -28,7 +28,7 @@ struct SmallSession {
   explicit SmallSession(const std::string& name) {
     SmallModel small = small_model(small_configs().at(name));
     session.loaded.model = std::move(small.model);
-    session.loaded.weights = std::shared_ptr<Parameters>(std::move(small.parameters));
+    session.loaded.model->keep(std::shared_ptr<Parameters>(std::move(small.parameters)));
     session.loaded.tokenizers.source = session.loaded.tokenizers.target = std::make_shared<LetterTokenizer>();
   }
 

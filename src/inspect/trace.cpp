@@ -42,7 +42,7 @@ Tokens repeated(const Tokens& tokens, int64_t copies) {
 // Runs copies of the corrupted text, each with one position given back in the layers of a window.
 class Tracer {
  public:
-  Tracer(Model& model, const Example& example, const TraceOptions& options)
+  Tracer(const Model& model, const Example& example, const TraceOptions& options)
       : model_(model),
         config_(model.config()),
         example_(example),
@@ -122,8 +122,8 @@ class Tracer {
     Batch batch;
     if (!text.batch.source.ids.empty()) batch.source = repeated(text.batch.source, copies);
     batch.input = repeated(text.batch.input, copies);
-    batch.labels.assign(batch.input.ids.size(), -1);
-    for (int64_t i = 0; i < copies; ++i) batch.labels[i * text.positions() + answer_at_] = 0;
+    std::vector<int32_t> answers;
+    for (int64_t i = 0; i < copies; ++i) answers.push_back(static_cast<int32_t>(i * text.positions() + answer_at_));
     FunctionProbe probe;
     Run run({.probe = &probe});
     if (!options_.other)
@@ -131,7 +131,7 @@ class Tracer {
     for (const std::string& name : taps)
       probe.replace(
           name, [&](const Tap& tap) { return with_clean(run, tap, batch, clean_values_.at(tap.name), given_back); });
-    const Tensor logits = model_.logits(run, batch);
+    const Tensor logits = model_.logits(run, batch, TokenChoice::of(answers));
     std::vector<double> result(given_back.size());
     for (int64_t i = 0; i < copies; ++i)
       result[i / samples_] += std::exp(log_probabilities(logits.values().row(i), logits.cols())[options_.answer]) /
@@ -164,7 +164,7 @@ class Tracer {
     return value;
   }
 
-  Model& model_;
+  const Model& model_;
   const Config& config_;
   const Example& example_;
   const TraceOptions& options_;
@@ -189,7 +189,7 @@ double Trace::restored(const TraceMap& map, int64_t layer, int64_t position) con
   return clean == corrupted ? 0 : (map.probability[layer * positions + position] - corrupted) / (clean - corrupted);
 }
 
-Trace causal_trace(Model& model, const Example& example, const TraceOptions& options,
+Trace causal_trace(const Model& model, const Example& example, const TraceOptions& options,
                    const std::function<void(double)>& progress) {
   const Tracer tracer(model, example, options);
   const std::vector<std::string> names = traced_names(model.config(), options.side);

@@ -43,7 +43,7 @@ struct Trace {
 };
 
 // `progress` is told the share done, 0 … 1.
-Trace causal_trace(Model& model, const Example& example, const TraceOptions& options,
+Trace causal_trace(const Model& model, const Example& example, const TraceOptions& options,
                    const std::function<void(double)>& progress = {});
 
 // The taps that are traced in each block: residual stream, attention's outputs, network's; of recurrent models h.

@@ -71,7 +71,7 @@ Weight& find_weight(Model& model, const std::string& name) {
   });
   const std::vector<std::string_view> known(names.begin(), names.end());
   check(found != nullptr, "[look] the model has no weight {}{}; limpid look MODEL intervene --weights lists all", name,
-        did_you_mean(name, known));
+        [&] { return did_you_mean(name, known); });
   return *found;
 }
 
@@ -96,40 +96,30 @@ WeightEdit parse_weight_edit(std::string_view text) {
   return edit;
 }
 
-EditableWeight::EditableWeight(Model& model, const std::string& name) : model_(model), name_(name) {
+Matrix edit_weight(Model& model, const std::string& name) {
   Weight& weight = find_weight(model, name);
-  before_ = weight;
-  cols_ = weight.shape.empty() ? 1 : weight.shape.back();
-  rows_ = weight.size() / cols_;
-  numbers_ = numbers_of(weight);
-  weight.type = kRealType;
-  weight.data = numbers_.data();
+  const int64_t cols = weight.shape.empty() ? 1 : weight.shape.back(), rows = weight.size() / cols;
+  const auto numbers = std::make_shared<std::vector<real>>(numbers_of(weight));
+  const bool packed = weight.packed != nullptr;
+  weight.point_to(kRealType, numbers->data());
+  if (packed) weight.pack();
+  model.keep(numbers);
+  return {numbers->data(), rows, cols};
 }
 
-EditableWeight::~EditableWeight() {
-  model_.visit_parameters([&](Weight& weight) {
-    if (weight.name == name_) weight = before_;
-  });
-}
-
-void EditableWeight::restore() {
-  const std::vector<real> numbers = numbers_of(before_);
-  std::copy(numbers.begin(), numbers.end(), numbers_.begin());
-}
-
-void apply(const WeightEdit& edit, const Session& session, EditableWeight& weight) {
-  Matrix values = weight.values();
+void apply(const WeightEdit& edit, const Session& session, Model& model) {
+  Matrix values = edit_weight(model, edit.name);
   if (edit.kind == WeightEdit::Kind::add_outer) {
     const std::vector<double> left = read_direction(session, edit.left), right = read_direction(session, edit.right);
     check(static_cast<int64_t>(left.size()) == values.rows && static_cast<int64_t>(right.size()) == values.cols,
-          "[look] {} is {}×{}, the outer product {}×{}", weight.name(), values.rows, values.cols, left.size(),
+          "[look] {} is {}×{}, the outer product {}×{}", edit.name, values.rows, values.cols, left.size(),
           right.size());
     for (int64_t i = 0; i < values.rows; ++i)
       for (int64_t j = 0; j < values.cols; ++j) values(i, j) += static_cast<real>(edit.value * left[i] * right[j]);
     return;
   }
-  check_index(edit.row, values.rows, "row", weight.name());
-  check_index(edit.column, values.cols, "column", weight.name());
+  check_index(edit.row, values.rows, "row", edit.name);
+  check_index(edit.column, values.cols, "column", edit.name);
   const auto number = static_cast<real>(edit.value);
   for (int64_t i = edit.row < 0 ? 0 : edit.row; i < (edit.row < 0 ? values.rows : edit.row + 1); ++i)
     for (int64_t j = edit.column < 0 ? 0 : edit.column; j < (edit.column < 0 ? values.cols : edit.column + 1); ++j) {
@@ -138,15 +128,11 @@ void apply(const WeightEdit& edit, const Session& session, EditableWeight& weigh
     }
 }
 
-WeightEdits::WeightEdits(const Session& session, const std::vector<WeightEdit>& edits) {
-  for (const WeightEdit& edit : edits) {
-    auto known = std::find_if(weights_.begin(), weights_.end(), [&](const auto& w) { return w->name() == edit.name; });
-    if (known == weights_.end()) {
-      weights_.push_back(std::make_unique<EditableWeight>(session.model(), edit.name));
-      known = weights_.end() - 1;
-    }
-    apply(edit, session, **known);
-  }
+Session with_weight_edits(const Session& session, const std::vector<WeightEdit>& edits) {
+  const LoadedModel& from = session.loaded;
+  Session edited{{from.model->sharing_weights(), from.generation, from.tokenizers, from.sentence}};
+  for (const WeightEdit& edit : edits) apply(edit, session, *edited.loaded.model);
+  return edited;
 }
 
 }  // namespace limpid

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "tensor/quantize.h"
 
 namespace limpid {
 namespace {
@@ -56,8 +57,8 @@ double NormWeights::scale_of(const std::vector<double>& x, double eps) const {
   return std::sqrt(sum / static_cast<double>(x.size()) + eps);
 }
 
-WeightTable::WeightTable(Model& model) {
-  model.visit_parameters([&](Weight& weight) { weights_.emplace(weight.name, weight); });
+WeightTable::WeightTable(const Model& model) {
+  model.each_parameter([&](const Weight& weight) { weights_.emplace(weight.name, weight); });
 }
 
 const Weight& WeightTable::weight(const std::string& name) const {
@@ -72,9 +73,8 @@ const Weight& WeightTable::weight(const std::string& name) const {
 }
 
 std::vector<real> numbers_of(const Weight& weight) {
-  check(weight.data != nullptr, "[look] {} has no numbers yet: load the model first", weight.name);
   std::vector<real> numbers(weight.size());
-  to_real(weight.type, weight.data, weight.size(), numbers.data());
+  read_numbers(weight, numbers.data());
   return numbers;
 }
 

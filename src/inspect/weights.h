@@ -38,7 +38,7 @@ struct NormWeights {
 
 class WeightTable {
  public:
-  explicit WeightTable(Model& model);
+  explicit WeightTable(const Model& model);
 
   bool has(const std::string& name) const { return weights_.contains(name); }
   const Weight& weight(const std::string& name) const;

@@ -40,7 +40,16 @@ void multiply(const Product& p) {
   }
 }
 #else
+// OneThread below speaks to OpenMP. With another runtime oneDNN would share every product out by itself, with other
+// bits for other numbers of threads.
+bool runs_on_openmp() {
+  static const bool openmp = dnnl_version()->cpu_runtime == DNNL_RUNTIME_OMP;
+  return openmp;
+}
+
 void multiply(const Product& p) {
+  check(runs_on_openmp(),
+        "[gemm] this oneDNN was built with another CPU runtime than OpenMP: link one that uses OpenMP");
   const dnnl_status_t status = dnnl_sgemm(
       p.transpose_a == Transpose::no ? 'N' : 'T', p.transpose_b == Transpose::no ? 'N' : 'T', p.c.rows, p.c.cols,
       p.depth, 1.0F, p.a.data, p.a.stride, p.b.data, p.b.stride, p.accumulate ? 1.0F : 0.0F, p.c.data, p.c.stride);

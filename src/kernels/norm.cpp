@@ -157,9 +157,9 @@ void norm_backward(bool centered, ConstMatrix x, const real* gain, const real* m
   const bool parameters = dgain != nullptr || dbias != nullptr;
   RowPartials partials(x.rows, x.cols, parameters ? 2 * x.cols : 0);
   partials.fill([&](int64_t begin, int64_t end, real* sums) {
-    real* to_gain = parameters ? sums : nullptr;
+    real *to_gain = parameters ? sums : nullptr, *to_bias = parameters ? sums + x.cols : nullptr;
     HWY_DYNAMIC_DISPATCH(norm_backward_rows)
-    (centered, begin, end, x, gain, mean, scale, dy, dx, accumulate, to_gain, sums + x.cols);
+    (centered, begin, end, x, gain, mean, scale, dy, dx, accumulate, to_gain, to_bias);
   });
   if (dgain != nullptr) partials.add_to(0, x.cols, dgain);
   if (dbias != nullptr) partials.add_to(x.cols, x.cols, dbias);

@@ -31,10 +31,10 @@ using FactorVec = hn::Vec<Factors>;
 
 // A tile is some rows of x by some vectors of outputs, so many that their sums, the weights and a number of x fit the
 // registers.
-inline constexpr int kLanes = static_cast<int>(hn::MaxLanes(Sums()));  // 16, 8, 4 or 1
-inline constexpr int kTileVectors = HWY_TARGET == HWY_SCALAR ? 1 : kLanes == 16 ? 4 : 2;
-inline constexpr int kTileRows = HWY_TARGET == HWY_SCALAR ? 1 : kLanes == 16 ? 6 : 4;
-inline constexpr int kTileOutputs = kTileVectors * kLanes;
+inline constexpr int kSumLanes = static_cast<int>(hn::MaxLanes(Sums()));  // 16, 8, 4 or 1
+inline constexpr int kTileVectors = HWY_TARGET == HWY_SCALAR ? 1 : kSumLanes == 16 ? 4 : 2;
+inline constexpr int kTileRows = HWY_TARGET == HWY_SCALAR ? 1 : kSumLanes == 16 ? 6 : 4;
+inline constexpr int kTileOutputs = kTileVectors * kSumLanes;
 
 // Four inputs of x for all lanes.
 HWY_INLINE SumVec broadcast_group(const int8_t* x) {
@@ -102,7 +102,7 @@ HWY_INLINE void multiply_groups(const std::byte* groups, int64_t count, const Ti
   const auto* weights = reinterpret_cast<const int32_t*>(groups) + output;
   for (int64_t g = 0; g < count; ++g, weights += kPanelOutputs, input += 4) {
     SumVec w[kTileVectors];
-    unroll<kTileVectors>([&](auto v) HWY_ATTR { w[v] = bytes_of(hn::Load(Sums(), weights + v * kLanes)); });
+    unroll<kTileVectors>([&](auto v) HWY_ATTR { w[v] = bytes_of(hn::Load(Sums(), weights + v * kSumLanes)); });
     unroll<R>([&](auto r) HWY_ATTR {
       const SumVec group = broadcast_group(x.quants[r] + input);
       unroll<kTileVectors>([&](auto v) HWY_ATTR { sums[r][v] = add_products(sums[r][v], w[v], group); });
@@ -145,9 +145,9 @@ HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const Ti
       multiply_groups<R>(panel, 8, x, input, output, sums, [](SumVec w) HWY_ATTR { return w; });
     }
     unroll<kTileVectors>([&](auto v) HWY_ATTR {
-      const FactorVec factor = load_halves(panel + quant_bytes, output + static_cast<int>(v) * kLanes);
+      const FactorVec factor = load_halves(panel + quant_bytes, output + static_cast<int>(v) * kSumLanes);
       unroll<R>([&](auto r) HWY_ATTR {
-        float* const at = out.data + r * out.stride + output + v * kLanes;
+        float* const at = out.data + r * out.stride + output + v * kSumLanes;
         const FactorVec both = hn::Mul(factor, hn::Set(d, x.factors[r][b]));
         hn::StoreU(hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, hn::LoadU(d, at)), d, at);
       });
@@ -165,12 +165,12 @@ HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const Tile
   multiply_groups<R>(panel, groups, x, 0, output, sums, [](SumVec w) HWY_ATTR { return w; });
   panel += groups * kGroupBytes;
   unroll<kTileVectors>([&](auto v) HWY_ATTR {
-    const FactorVec factor = hn::Load(d, reinterpret_cast<const float*>(panel) + output + v * kLanes);
-    const FactorVec begin = hn::Load(d, start + output + v * kLanes);
+    const FactorVec factor = hn::Load(d, reinterpret_cast<const float*>(panel) + output + v * kSumLanes);
+    const FactorVec begin = hn::Load(d, start + output + v * kSumLanes);
     unroll<R>([&](auto r) HWY_ATTR {
       const FactorVec both = hn::Mul(factor, hn::Set(d, x.factors[r][0]));
       hn::StoreU(hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, begin), d,
-                 out.data + r * out.stride + output + v * kLanes);
+                 out.data + r * out.stride + output + v * kSumLanes);
     });
   });
 }

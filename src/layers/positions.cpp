@@ -27,7 +27,7 @@ Positions Positions::sinusoidal(int64_t max_positions, int64_t offset, int64_t w
   result.offset_ = offset;
   result.sinusoids_ = std::make_shared<std::vector<real>>(sinusoids(max_positions + offset, width, layout));
   result.table_ = {.name = "sinusoids", .shape = {max_positions + offset, width}, .part = Part::position};
-  result.table_.data = result.sinusoids_->data();
+  result.table_.point_to(kRealType, result.sinusoids_->data());
   return result;
 }
 

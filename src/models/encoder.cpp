@@ -10,8 +10,9 @@ Encoder::Encoder(const Config& config) : Model(config) {
                 .initial = embedding_initial(config)};
   stack_ = Stack(config, config.encoder, names.encoder, {.scope = ""}, &embedding_);
   const auto dense = [&](const std::string& name) {
-    return Linear(config.width, {{name, config.width}},
-                  {.part = Part::output, .bias = config.head_bias, .initial = Initial::normal(config.initializer_range)});
+    return Linear(
+        config.width, {{name, config.width}},
+        {.part = Part::output, .bias = config.head_bias, .initial = Initial::normal(config.initializer_range)});
   };
   switch (config.head) {
     case HeadKind::words:
@@ -57,8 +58,8 @@ void Encoder::visit_parameters(const WeightVisitor& visitor) {
   output_.visit(visitor);
 }
 
-Tensor Encoder::forward(Run& run, const Batch& batch) const {
-  return head(run, scored(run, stack_.forward(run, batch.input), batch), scored_rows(batch));  // (scored tokens, width)
+Tensor Encoder::forward(Run& run, const Batch& batch, const TokenChoice& choice) const {
+  return head(run, choice.rows_of(run, stack_.forward(run, batch.input)), choice.sequences(batch.input.sequences));
 }
 
 Tensor Encoder::finish(Run& run, const Tensor& x, const Sequences& rows) const {

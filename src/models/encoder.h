@@ -13,8 +13,8 @@ class Encoder : public Model {
   explicit Encoder(const Config& config);
 
   void visit_parameters(const WeightVisitor& visitor) override;
-  // Without an output layer: the vectors of the scored tokens.
-  Tensor forward(Run& run, const Batch& batch) const override;
+  // Without an output layer: the vectors of the chosen tokens.
+  Tensor forward(Run& run, const Batch& batch, const TokenChoice& choice) const override;
   Tensor finish(Run& run, const Tensor& x, const Sequences& rows) const override;
 
   Tensor encode(Run& run, const Tokens& tokens) const {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "base/parallel_statistics.h"
 #include "models/language_model.h"
 #include "models/seq2seq.h"
 #include "models/small_models.h"
@@ -58,15 +59,58 @@ TEST_P(Invariants, SameSeedSameBits) {
   EXPECT_EQ(logits(small_.batch), logits(small_.batch));
 }
 
-TEST_P(Invariants, AnyNumberOfThreadsSameBits) {
+// Wide and long enough that products, norms, attention and losses are cut into several pieces.
+class WideInvariants : public Invariants {
+ protected:
+  void SetUp() override {
+    nlohmann::ordered_json json = small_configs().at(GetParam());
+    for (auto& [key, value] : json.items()) {
+      if (key == "vocab_size") value = 600;
+      for (const char* width : {"d_model", "n_embd", "hidden_size", "embed_dim"})
+        if (key == width) value = 96;
+      for (const char* features : {"encoder_ffn_dim", "decoder_ffn_dim", "n_inner", "intermediate_size"})
+        if (key == features) value = 320;
+      for (const char* heads : {"encoder_attention_heads", "decoder_attention_heads", "n_head", "num_attention_heads",
+                                "num_key_value_heads"})
+        if (key == heads) value = 4;
+      for (const char* positions : {"max_position_embeddings", "n_positions"})
+        if (key == positions) value = 128;
+    }
+    small_ = small_model(json);
+    small_.batch = long_batch(small_.model->config());
+  }
+
+  static Batch long_batch(const Config& config) {
+    Random random(7);
+    const auto rows = [&] { return random_rows(random, {90, 17, 120, 64}, config.vocab); };
+    if (config.family == Family::language_model) return Batch::next_tokens(rows());
+    if (config.family == Family::encoder) {
+      const auto texts = rows();
+      return Batch::masked(texts, texts);
+    }
+    const auto source = rows();
+    return Batch::pairs(source, rows(), 1);
+  }
+};
+
+TEST_P(WideInvariants, AnyNumberOfThreadsSameBits) {
   set_threads(1);
+  const int64_t none = shared_loops();
   const auto logits_alone = logits(small_.batch), step_alone = step();
+  EXPECT_EQ(shared_loops(), none);
   for (int count : {2, 3}) {
     set_threads(count);
+    const int64_t before = shared_loops();
     EXPECT_EQ(logits(small_.batch), logits_alone);
     EXPECT_EQ(step(), step_alone);
+    EXPECT_GT(shared_loops() - before, 20);  // or nothing was shown
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, WideInvariants,
+                         testing::Values("marian", "marian_batch_norm", "pegasus_learned_gated", "gpt2", "llama",
+                                         "llama_tied_bias", "bert", "gru_attention", "lstm"),
+                         config_of_test);
 
 TEST_P(Invariants, AnEmptyProbeChangesNoBit) {
   FunctionProbe empty;
@@ -88,6 +132,14 @@ TEST_P(Invariants, ReadingChangesNoBitUnlessItTakesAnotherKernel) {
   EXPECT_LT(largest_difference(step(&everything), step()), 2e-6);
 }
 
+// The configs of which something can be said at all.
+std::vector<std::string> configs_where(const std::function<bool(const Config&)>& applies) {
+  std::vector<std::string> names;
+  for (const auto& [name, json] : small_configs())
+    if (applies(parse_config(json))) names.push_back(name);
+  return names;
+}
+
 // One sequence of a batch.
 Batch only(const Batch& batch, int64_t i) {
   auto pick = [&](const Tokens& tokens) {
@@ -99,8 +151,12 @@ Batch only(const Batch& batch, int64_t i) {
   return {pick(batch.source), pick(batch.input), {begin, begin + batch.input.sequences.length(i)}};
 }
 
-TEST_P(Invariants, AloneEqualsInABatch) {
-  if (batch_norm()) GTEST_SKIP() << "batch norm is there to show the contrary in training";
+class BatchInvariants : public Invariants {};
+INSTANTIATE_TEST_SUITE_P(WithoutBatchNorm, BatchInvariants,
+                         testing::ValuesIn(configs_where([](const Config& c) { return c.norm != NormKind::batch; })),
+                         config_of_test);
+
+TEST_P(BatchInvariants, AloneEqualsInABatch) {
   const auto together = logits(small_.batch);
   std::vector<real> alone;
   for (int64_t i = 0; i < small_.batch.input.sequences.count(); ++i) {
@@ -112,8 +168,12 @@ TEST_P(Invariants, AloneEqualsInABatch) {
   EXPECT_EQ(alone, together);
 }
 
-TEST_P(Invariants, TheFutureDoesNotChangeThePast) {
-  if (small_.model->config().family == Family::encoder) GTEST_SKIP() << "an encoder sees all tokens";
+class CausalInvariants : public Invariants {};
+INSTANTIATE_TEST_SUITE_P(Writing, CausalInvariants,
+                         testing::ValuesIn(configs_where([](const Config& c) { return c.family != Family::encoder; })),
+                         config_of_test);
+
+TEST_P(CausalInvariants, TheFutureDoesNotChangeThePast) {
   Batch changed = small_.batch;
   const int64_t last = changed.input.sequences.length(0) - 1;
   changed.input.ids[last] = (changed.input.ids[last] + 1) % static_cast<int32_t>(small_.model->config().vocab);
@@ -126,17 +186,26 @@ TEST_P(Invariants, TheFutureDoesNotChangeThePast) {
   EXPECT_GT(moved, 0);
 }
 
-TEST_P(Invariants, DropoutOnlyInTraining) {
-  const DropoutConfig& dropout = small_.model->config().dropout;
-  if (dropout.embedding + dropout.attention + dropout.activation + dropout.residual == 0) GTEST_SKIP() << "has none";
+class DropoutInvariants : public Invariants {};
+INSTANTIATE_TEST_SUITE_P(WithDropout, DropoutInvariants, testing::ValuesIn(configs_where([](const Config& c) {
+                           const DropoutConfig& d = c.dropout;
+                           return d.embedding + d.attention + d.activation + d.residual > 0;
+                         })),
+                         config_of_test);
+
+TEST_P(DropoutInvariants, DropoutOnlyInTraining) {
   EXPECT_NE(step(nullptr, 3), step(nullptr, 4));
   EXPECT_EQ(logits(small_.batch), logits(small_.batch));
 }
 
-TEST_P(Invariants, CachedDecodingEqualsTheFullPass) {
-  const Config& config = small_.model->config();
-  if (config.family == Family::encoder || config.family == Family::rnn_seq2seq)
-    GTEST_SKIP() << "no keys and values to keep";
+// Transformers that write: they keep keys and values, and the output layer reads the residual stream.
+class DecoderInvariants : public Invariants {};
+INSTANTIATE_TEST_SUITE_P(Decoders, DecoderInvariants, testing::ValuesIn(configs_where([](const Config& c) {
+                           return c.family == Family::language_model || c.family == Family::seq2seq;
+                         })),
+                         config_of_test);
+
+TEST_P(DecoderInvariants, CachedDecodingEqualsTheFullPass) {
   const Batch batch = only(small_.batch, 1);
   auto full = logits(batch);
   KeyValueCache cache(1);
@@ -149,14 +218,13 @@ TEST_P(Invariants, CachedDecodingEqualsTheFullPass) {
   }
   // The first tokens at once, then one by one.
   for (size_t begin = 0, end = 2; begin < batch.input.ids.size(); begin = end, end = begin + 1) {
-    Batch part;
     end = std::min(end, batch.input.ids.size());
+    Batch part;
     part.input = Tokens::of({{batch.input.ids.begin() + begin, batch.input.ids.begin() + end}});
-    part.labels.assign(end - begin, 0);
     limpid::Run run({.cache = &cache});
     const Tensor x = translator
                          ? translator->decode(run, part.input, begin == 0 ? memory : Tensor{}, batch.source.sequences)
-                         : small_.model->forward(run, part);
+                         : small_.model->forward(run, part, TokenChoice::all());
     const auto rows = numbers(small_.model->output().logits(run, x, part.input.sequences));
     cached.insert(cached.end(), rows.begin(), rows.end());
   }
@@ -167,10 +235,14 @@ TEST_P(Invariants, CachedDecodingEqualsTheFullPass) {
   EXPECT_LT(largest_difference(cached, full), 1e-5);
 }
 
-TEST_P(Invariants, ResidualPartsSumToTheResidualStream) {
+class ResidualInvariants : public Invariants {};
+INSTANTIATE_TEST_SUITE_P(PlainSum, ResidualInvariants, testing::ValuesIn(configs_where([](const Config& c) {
+                           return c.family != Family::rnn_seq2seq && c.norm_place != NormPlace::after && c.residual;
+                         })),
+                         config_of_test);
+
+TEST_P(ResidualInvariants, ResidualPartsSumToTheResidualStream) {
   const Config& config = small_.model->config();
-  if (config.family == Family::rnn_seq2seq || config.norm_place == NormPlace::after || !config.residual)
-    GTEST_SKIP() << "no residual stream that is a plain sum";
   const std::string stack = config.family == Family::seq2seq ? "decoder." : "";
   std::vector<real> sum, stream;
   auto add_up = [&](const Tap& tap, real factor) {
@@ -193,10 +265,8 @@ TEST_P(Invariants, ResidualPartsSumToTheResidualStream) {
   EXPECT_LT(largest_difference(sum, stream), 1e-6);
 }
 
-TEST_P(Invariants, TheLastLogitLensIsTheLogits) {
+TEST_P(DecoderInvariants, TheLastLogitLensIsTheLogits) {
   const Config& config = small_.model->config();
-  if (config.family == Family::encoder || config.family == Family::rnn_seq2seq)
-    GTEST_SKIP() << "their output layer reads something else";
   // The last block's output through the final norm, where there is one, and the unembedding.
   const std::string side = config.family == Family::seq2seq ? "decoder." : "";
   const std::string last = config.embed_width > 0 ? side + "embed_out"

@@ -25,8 +25,8 @@ void LanguageModel::visit_parameters(const WeightVisitor& visitor) {
   output_.visit(visitor);
 }
 
-Tensor LanguageModel::forward(Run& run, const Batch& batch) const {
-  return scored(run, stack_.forward(run, batch.input), batch);
+Tensor LanguageModel::forward(Run& run, const Batch& batch, const TokenChoice& choice) const {
+  return choice.rows_of(run, stack_.forward(run, batch.input));
 }
 
 }  // namespace limpid

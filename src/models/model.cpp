@@ -12,11 +12,11 @@ namespace {
 
 using Rows = std::vector<std::vector<int32_t>>;
 
-bool is_scored(int32_t label) { return label >= 0; }
+bool has_label(int32_t label) { return label >= 0; }
 
-std::vector<int32_t> scored_labels(const Batch& batch) {
+std::vector<int32_t> labels_of(const Batch& batch) {
   std::vector<int32_t> labels;
-  std::copy_if(batch.labels.begin(), batch.labels.end(), std::back_inserter(labels), is_scored);
+  std::copy_if(batch.labels.begin(), batch.labels.end(), std::back_inserter(labels), has_label);
   return labels;
 }
 
@@ -58,27 +58,61 @@ Batch Batch::masked(const Rows& tokens, const Rows& labels) {
   return batch;
 }
 
-Tensor Model::scored(Run& run, const Tensor& x, const Batch& batch) const {
-  if (std::all_of(batch.labels.begin(), batch.labels.end(), is_scored)) return x;
-  std::vector<int32_t> rows;
-  for (size_t i = 0; i < batch.labels.size(); ++i)
-    if (is_scored(batch.labels[i])) rows.push_back(static_cast<int32_t>(i));
-  return select_rows(run, x, rows);
+TokenChoice TokenChoice::of(std::vector<int32_t> tokens) {
+  TokenChoice choice;
+  choice.tokens_ = std::move(tokens);
+  return choice;
 }
 
-Sequences Model::scored_rows(const Batch& batch) {
+TokenChoice TokenChoice::labelled(const Batch& batch) {
+  if (std::all_of(batch.labels.begin(), batch.labels.end(), has_label)) return all();
+  std::vector<int32_t> tokens;
+  for (size_t i = 0; i < batch.labels.size(); ++i)
+    if (has_label(batch.labels[i])) tokens.push_back(static_cast<int32_t>(i));
+  return of(std::move(tokens));
+}
+
+TokenChoice TokenChoice::first_of_each(const Sequences& tokens) {
+  std::vector<int32_t> first;
+  for (int64_t i = 0; i < tokens.count(); ++i)
+    if (tokens.length(i) > 0) first.push_back(static_cast<int32_t>(tokens.begin(i)));
+  return of(std::move(first));
+}
+
+bool TokenChoice::holds(int64_t token) const {
+  return !tokens_ || std::binary_search(tokens_->begin(), tokens_->end(), token);
+}
+
+Sequences TokenChoice::sequences(const Sequences& tokens) const {
+  if (!tokens_) return tokens;
   std::vector<int64_t> lengths;
-  const Sequences& tokens = batch.input.sequences;
   for (int64_t i = 0; i < tokens.count(); ++i) {
-    const auto begin = batch.labels.begin() + tokens.begin(i);
-    lengths.push_back(std::count_if(begin, begin + tokens.length(i), is_scored));
+    const auto begin = std::lower_bound(tokens_->begin(), tokens_->end(), tokens.begin(i));
+    const auto end = std::lower_bound(begin, tokens_->end(), tokens.begin(i) + tokens.length(i));
+    lengths.push_back(end - begin);
   }
   return Sequences(lengths);
 }
 
-Tensor Model::logits(Run& run, const Batch& batch) const {
+Tensor TokenChoice::rows_of(Run& run, const Tensor& x) const { return tokens_ ? select_rows(run, x, *tokens_) : x; }
+
+void Model::each_parameter(const std::function<void(const Weight&)>& use) const {
+  // Visiting changes nothing, the visitor could: this one cannot.
+  const_cast<Model*>(this)->visit_parameters([&](Weight& weight) { use(weight); });
+}
+
+std::unique_ptr<Model> Model::sharing_weights() const {
+  std::unique_ptr<Model> model = make_model(config_);
+  std::vector<const Weight*> from;
+  each_parameter([&](const Weight& weight) { from.push_back(&weight); });
+  model->visit_parameters([&, i = size_t{0}](Weight& weight) mutable { weight = *from.at(i++); });
+  model->kept_ = kept_;
+  return model;
+}
+
+Tensor Model::logits(Run& run, const Batch& batch, const TokenChoice& choice) const {
   check_output();
-  return output_.logits(run, forward(run, batch), scored_rows(batch));
+  return output_.logits(run, forward(run, batch, choice), choice.sequences(batch.input.sequences));
 }
 
 void Model::check_output() const {
@@ -88,7 +122,11 @@ void Model::check_output() const {
 
 Loss Model::loss(Run& run, const Batch& batch, const LossOptions& options) const {
   check_output();
-  return output_.loss(run, forward(run, batch), scored_rows(batch), scored_labels(batch), options);
+  check(batch.labels.size() == batch.input.ids.size(), "[model] {} labels for {} tokens", batch.labels.size(),
+        batch.input.ids.size());
+  const TokenChoice choice = TokenChoice::labelled(batch);
+  return output_.loss(run, forward(run, batch, choice), choice.sequences(batch.input.sequences), labels_of(batch),
+                      options);
 }
 
 std::unique_ptr<Model> make_model(const Config& config) {

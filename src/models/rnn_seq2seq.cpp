@@ -141,7 +141,7 @@ Tensor RnnSeq2Seq::step_embedded(Run& run, RnnDecoderState& state, const Tensor&
   return concatenate_columns(run, features);
 }
 
-Tensor RnnSeq2Seq::forward(Run& run, const Batch& batch) const {
+Tensor RnnSeq2Seq::forward(Run& run, const Batch& batch, const TokenChoice& choice) const {
   const TimeOrder time(batch.input.sequences);
   RnnDecoderState state = encode(run, batch.source, time.order);
   std::vector<Tensor> features;
@@ -152,7 +152,7 @@ Tensor RnnSeq2Seq::forward(Run& run, const Batch& batch) const {
     const StepLayout layout{Sequences(std::vector<int64_t>(ids.size(), 1)), &time.order, t};
     features.push_back(step(run, state, ids, layout));
   }
-  return scored(run, select_rows(run, concatenate_rows(run, features), time.row_of_token), batch);
+  return choice.rows_of(run, select_rows(run, concatenate_rows(run, features), time.row_of_token));
 }
 
 }  // namespace limpid

@@ -23,7 +23,7 @@ class RnnSeq2Seq : public Model {
   explicit RnnSeq2Seq(const Config& config);
 
   void visit_parameters(const WeightVisitor& visitor) override;
-  Tensor forward(Run& run, const Batch& batch) const override;
+  Tensor forward(Run& run, const Batch& batch, const TokenChoice& choice) const override;
   Tensor finish(Run&, const Tensor& x, const Sequences&) const override { return x; }
 
   // Reads the sources; the state's rows stand in the given order of sequences.

@@ -46,9 +46,9 @@ Tensor Seq2Seq::decode(Run& run, const Tokens& input, const Tensor& memory, cons
   return decoder_.forward(run, input, memory, source);
 }
 
-Tensor Seq2Seq::forward(Run& run, const Batch& batch) const {
+Tensor Seq2Seq::forward(Run& run, const Batch& batch, const TokenChoice& choice) const {
   const Tensor memory = encode(run, batch.source);
-  return scored(run, decode(run, batch.input, memory, batch.source.sequences), batch);
+  return choice.rows_of(run, decode(run, batch.input, memory, batch.source.sequences));
 }
 
 }  // namespace limpid

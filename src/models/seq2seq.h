@@ -12,7 +12,7 @@ class Seq2Seq : public Model {
   explicit Seq2Seq(const Config& config);
 
   void visit_parameters(const WeightVisitor& visitor) override;
-  Tensor forward(Run& run, const Batch& batch) const override;
+  Tensor forward(Run& run, const Batch& batch, const TokenChoice& choice) const override;
   Tensor finish(Run& run, const Tensor& x, const Sequences& rows) const override {
     return decoder_.finish(run, x, rows);
   }

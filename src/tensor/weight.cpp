@@ -1,7 +1,5 @@
 #include "tensor/weight.h"
 
-#include "base/error.h"
-
 namespace limpid {
 
 void Weight::point_to(NumberType number_type, const void* numbers, const float* row_factors) {
@@ -9,7 +7,11 @@ void Weight::point_to(NumberType number_type, const void* numbers, const float* 
   type = number_type;
   data = numbers;
   factors = row_factors;
-  packed = is_quantized(type) ? std::make_shared<LazyForm>() : nullptr;
+  packed = is_quantized(type) ? std::make_shared<PackedCache>() : nullptr;
+}
+
+void Weight::pack() {
+  if (!packed) packed = std::make_shared<PackedCache>();
 }
 
 const real* Weight::numbers() const {

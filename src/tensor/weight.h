@@ -2,14 +2,17 @@
 // Weight: a named parameter of a model, wherever its numbers lie and in whatever precision. Only linear and embedding
 // look at the precision; everything else asks for numbers.
 
+#include <any>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <typeinfo>
 #include <vector>
 
+#include "base/error.h"
 #include "tensor/matrix.h"
 #include "tensor/number_type.h"
 
@@ -33,10 +36,21 @@ struct Initial {
 // What a parameter is for, for tables of parameters.
 enum class Part { embedding, position, attention, feed_forward, norm, recurrent, output };
 
-// Another form of a weight's numbers, made when somebody first needs it and then shared by all threads.
-struct LazyForm {
-  std::once_flag once;
-  std::shared_ptr<const void> made;
+// The form of a weight's numbers that a product reads, made when one first needs it and then shared by all threads.
+class PackedCache {
+ public:
+  template <class Form, class Make>
+  const Form& get(const Make& make) {
+    std::call_once(once_, [&] { form_ = Form(make()); });
+    const Form* form = std::any_cast<Form>(&form_);
+    check(form != nullptr, "[weight] a packed matrix is asked for as {}, it was packed as {}", typeid(Form).name(),
+          form_.type().name());
+    return *form;
+  }
+
+ private:
+  std::once_flag once_;
+  std::any form_;
 };
 
 struct Weight {
@@ -50,8 +64,8 @@ struct Weight {
 
   NumberType type = kRealType;
   const void* data = nullptr;
-  const float* factors = nullptr;    // of type q8: one a row
-  std::shared_ptr<LazyForm> packed;  // as the product wants it: of quantised types, and of reals where that pays
+  const float* factors = nullptr;       // of type q8: one a row
+  std::shared_ptr<PackedCache> packed;  // of quantised types, and of reals where that pays
   int64_t offset = -1;  // in the flat buffer of Parameters, counted in numbers; -1: lies elsewhere and is not trained
   int64_t index = -1;   // in the order of visit_parameters
 
@@ -61,8 +75,10 @@ struct Weight {
     return product;
   }
   bool is_matrix() const { return shape.size() == 2 && shape[0] > 1; }  // read by linear or embedding: of any precision
-  // The weight's numbers are these, which somebody else keeps; it is not trained.
+  // The weight's numbers are these from now on: its packed form goes with the old ones. Somebody else keeps them; they
+  // are not trained unless Parameters says where they lie.
   void point_to(NumberType number_type, const void* numbers, const float* row_factors = nullptr);
+  void pack();                  // products read a packed form of the reals, made when first needed
   const real* numbers() const;  // throws where the weight is stored in another precision
   ConstMatrix matrix() const;   // of a weight of two dimensions, likewise
 };

@@ -82,9 +82,9 @@ Batches::Pool Batches::make_pool(int64_t epoch, int64_t pool) const {
   return result;
 }
 
-std::vector<Example> Batches::next() {
+std::vector<TokenExample> Batches::next() {
   const int32_t batch = pool_.order[position_.batch];
-  std::vector<Example> examples;
+  std::vector<TokenExample> examples;
   for (int64_t i = pool_.begin[batch]; i < pool_.begin[batch + 1]; ++i)
     examples.push_back(store_.example_of(pool_.entries[i]));
   step();

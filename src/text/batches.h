@@ -26,7 +26,7 @@ class Batches {
 
   Batches(const TokenStore& store, const BatchesOptions& options);
 
-  std::vector<Example> next();                            // begins the next epoch by itself
+  std::vector<TokenExample> next();                       // begins the next epoch by itself
   const Position& position() const { return position_; }  // of the batch that next() will give
   void seek(const Position& position);
   bool at_epoch_start() const { return position_.pool == 0 && position_.batch == 0; }

@@ -45,9 +45,9 @@ class BatchesTest : public testing::Test {
     store_ = std::make_unique<TokenStore>(folder_ / "stream");
   }
 
-  static Numbers numbers(const std::vector<Example>& batch) {
+  static Numbers numbers(const std::vector<TokenExample>& batch) {
     Numbers result;
-    for (const Example& example : batch) result.push_back(example.first.at(0));
+    for (const TokenExample& example : batch) result.push_back(example.first.at(0));
     return result;
   }
   static std::vector<Numbers> epoch_of(Batches& batches) {
@@ -116,7 +116,7 @@ TEST_F(BatchesTest, TheLimitsHold) {
   Batches by_tokens(*store_, {.tokens = 40});
   for (int64_t epoch = 0; by_tokens.position().epoch == epoch;) {
     size_t first = 0, second = 0;
-    for (const Example& example : by_tokens.next()) first += example.first.size(), second += example.second.size();
+    for (const TokenExample& example : by_tokens.next()) first += example.first.size(), second += example.second.size();
     EXPECT_LE(std::max(first, second), 40u);
   }
   Batches by_sequences(*store_, {.tokens = 0, .sequences = 6});
@@ -133,7 +133,7 @@ TEST_F(BatchesTest, BatchesAreNearlyFullAndOfNearlyOneLength) {
   while (batches.position().epoch == 0) {
     const auto batch = batches.next();
     int64_t most = 0;
-    for (const Example& example : batch) {
+    for (const TokenExample& example : batch) {
       const auto length = static_cast<int64_t>(std::max(example.first.size(), example.second.size()));
       tokens += length;
       most = std::max(most, length);
@@ -208,7 +208,7 @@ TEST_F(BatchesTest, WindowsOverlapInOneIdAndCoverTheStream) {
   EXPECT_EQ(batches.examples(), 10);
   int32_t next = 0;
   while (batches.position().epoch == 0)
-    for (const Example& window : batches.next()) {
+    for (const TokenExample& window : batches.next()) {
       ASSERT_EQ(window.first.size(), 11u);
       for (size_t i = 0; i < window.first.size(); ++i) EXPECT_EQ(window.first[i], next + static_cast<int32_t>(i));
       EXPECT_TRUE(window.second.empty());
@@ -226,7 +226,7 @@ TEST_F(BatchesTest, ShuffledWindowsShiftUntilEveryIdHasBeenPredictedEquallyOften
   for (int epoch = 0; epoch < kEpochs; ++epoch) {
     std::set<int32_t> begins;
     while (batches.position().epoch == epoch)
-      for (const Example& window : batches.next()) {
+      for (const TokenExample& window : batches.next()) {
         ASSERT_EQ(window.first.size(), 11u);
         begins.insert(window.first[0]);
         for (size_t i = 1; i < window.first.size(); ++i) {

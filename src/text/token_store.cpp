@@ -84,7 +84,7 @@ ExampleEntry TokenStore::entry(int64_t example) const {
   return entry;
 }
 
-Example TokenStore::example_of(const ExampleEntry& entry) const {
+TokenExample TokenStore::example_of(const ExampleEntry& entry) const {
   const std::vector<int32_t> both = ids(static_cast<int64_t>(entry.begin), entry.first + entry.second);
   const auto border = both.begin() + entry.first;
   return {{both.begin(), border}, {border, both.end()}};

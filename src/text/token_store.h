@@ -16,7 +16,7 @@
 namespace limpid {
 
 // Translation: source and target, each with its end token. Texts: the second side is empty. Classification: one label.
-struct Example {
+struct TokenExample {
   std::vector<int32_t> first, second;
 };
 
@@ -53,8 +53,8 @@ class TokenStore {
   int64_t size() const { return size_; }      // examples
   int64_t tokens() const { return tokens_; }  // ids of all, both sides
   ExampleEntry entry(int64_t example) const;
-  Example example(int64_t example) const { return example_of(entry(example)); }
-  Example example_of(const ExampleEntry& entry) const;
+  TokenExample example(int64_t example) const { return example_of(entry(example)); }
+  TokenExample example_of(const ExampleEntry& entry) const;
   // Ids across the borders of examples.
   std::vector<int32_t> ids(int64_t begin, int64_t count) const;
 

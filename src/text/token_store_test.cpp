@@ -20,9 +20,9 @@ using Ids = std::vector<int32_t>;
 
 class TokenStoreTest : public testing::Test {
  protected:
-  void write(const std::vector<Example>& examples) const {
+  void write(const std::vector<TokenExample>& examples) const {
     TokenStoreWriter writer(path_);
-    for (const Example& example : examples) writer.add(example.first, example.second);
+    for (const TokenExample& example : examples) writer.add(example.first, example.second);
     writer.commit();
   }
   fs::path file(const char* extension) const { return fs::path(path_) += extension; }

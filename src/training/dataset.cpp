@@ -65,7 +65,7 @@ class Encoder {
       : task_(task), recipe_(recipe), tokenizers_(tokenizers) {}
 
   // Why the example cannot be used, or nothing.
-  std::string encode(const TextExample& text, Example& ids, const std::vector<std::string>& labels) const {
+  std::string encode(const TextExample& text, TokenExample& ids, const std::vector<std::string>& labels) const {
     const bool stream = recipe_.data.unit == "stream";
     if (!stream && text.first.find_first_not_of(" \t") == std::string_view::npos) return "empty";
     ids.second.clear();
@@ -105,7 +105,7 @@ class Encoder {
     return side(*tokenizers_.source, line, false);
   }
 
-  std::string unfit(const Example& ids) const {
+  std::string unfit(const TokenExample& ids) const {
     const auto first = static_cast<int64_t>(ids.first.size()), second = static_cast<int64_t>(ids.second.size());
     if (std::max(first, second) > recipe_.data.max_length) return "longer than data.max_length";
     if (task_ == Task::translation && recipe_.data.max_ratio > 0 &&
@@ -215,7 +215,7 @@ class Preparation {
     TokenStoreWriter writer(data_ / set);
     DuplicateCounter duplicates;
     const Encoder encoder(task_, recipe_, dataset_.tokenizers);
-    Example ids;
+    TokenExample ids;
     while (const auto text = reader.next()) {
       if (report.lines % 10000 == 0) tell("encoding " + set, reader.progress());
       if (hold_out_share_ > 0 && held_out(*text) != validation) continue;
@@ -246,7 +246,7 @@ class Preparation {
     }
   }
 
-  void count(const Example& ids, CorpusReport& report) const {
+  void count(const TokenExample& ids, CorpusReport& report) const {
     ++report.kept;
     const auto longest = static_cast<int64_t>(std::max(ids.first.size(), ids.second.size()));
     report.longest = std::max(report.longest, longest);

@@ -40,7 +40,7 @@ class DatasetTest : public testing::Test {
   static Texts texts(const Dataset& dataset, const TokenStore& store) {
     Texts result;
     for (int64_t i = 0; i < store.size(); ++i) {
-      const Example example = store.example(i);
+      const TokenExample example = store.example(i);
       result.push_back(dataset.tokenizers.source->decode(example.first) + "|" +
                        dataset.tokenizers.target->decode(example.second));
     }
@@ -57,7 +57,7 @@ TEST_F(DatasetTest, HoldsEveryPairWithItsEndTokens) {
   const Dataset dataset = prepared(corpus_.recipe("marian"));
   EXPECT_THAT(texts(dataset, *dataset.train), ElementsAre("a b|b a", "c|a"));
   const SpecialIds special = dataset.tokenizers.source->special();
-  const Example first = dataset.train->example(0);
+  const TokenExample first = dataset.train->example(0);
   EXPECT_EQ(first.first.size(), 3u);
   EXPECT_EQ(first.first.back(), special.end);
   EXPECT_EQ(first.second.back(), special.end);
@@ -206,7 +206,7 @@ TEST_F(DatasetTest, LinesOfALanguageModelHaveABeginAndAnEnd) {
   const Dataset dataset = prepared(corpus_.recipe("gpt2"));
   const SpecialIds special = dataset.tokenizers.source->special();
   ASSERT_EQ(dataset.train->size(), 2);
-  const Example first = dataset.train->example(0);
+  const TokenExample first = dataset.train->example(0);
   EXPECT_EQ(first.first.front(), special.begin);
   EXPECT_EQ(first.first.back(), special.end);
   EXPECT_EQ(first.first.size(), 4u);
@@ -266,7 +266,7 @@ TEST_F(DatasetTest, LabelsAreNumberedInTheirOrder) {
   const Recipe recipe = corpus_.recipe("bert", {"data.labels=true"});
   const Dataset dataset = prepared(recipe);
   EXPECT_THAT(dataset.labels, ElementsAre("bad", "good", "ugly"));
-  const Example first = dataset.train->example(0);
+  const TokenExample first = dataset.train->example(0);
   EXPECT_THAT(first.second, ElementsAre(1));
   EXPECT_EQ(first.first.front(), dataset.tokenizers.source->special().begin);
   EXPECT_EQ(dataset.train_report.dropped.at("empty"), 1);

@@ -40,9 +40,9 @@ Batch mask(Rows rows, const Config& config, const ExampleBatchOptions& options) 
 
 }  // namespace
 
-Batch make_batch(const std::vector<Example>& examples, const Config& config, const ExampleBatchOptions& options) {
+Batch make_batch(const std::vector<TokenExample>& examples, const Config& config, const ExampleBatchOptions& options) {
   Rows first, second;
-  for (const Example& example : examples) {
+  for (const TokenExample& example : examples) {
     first.push_back(example.first);
     second.push_back(example.second);
   }

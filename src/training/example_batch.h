@@ -13,6 +13,6 @@ struct ExampleBatchOptions {
 };
 
 // Masked tokens (Devlin et al. 2019): of the tokens to be guessed 80 % become the mask, 10 % a random token, 10 % stay.
-Batch make_batch(const std::vector<Example>& examples, const Config& config, const ExampleBatchOptions& options);
+Batch make_batch(const std::vector<TokenExample>& examples, const Config& config, const ExampleBatchOptions& options);
 
 }  // namespace limpid

@@ -23,10 +23,10 @@ Config encoder_config(int64_t vocab) {
 }
 
 // <s>, then ids 5, 6, 7, … that never repeat, </s>.
-std::vector<Example> texts(int count, int length) {
-  std::vector<Example> examples;
+std::vector<TokenExample> texts(int count, int length) {
+  std::vector<TokenExample> examples;
   for (int32_t i = 0; i < count; ++i) {
-    Example example;
+    TokenExample example;
     example.first.push_back(kBegin);
     for (int32_t j = 0; j < length; ++j) example.first.push_back(5 + i * length + j);
     example.first.push_back(kEnd);
