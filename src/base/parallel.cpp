@@ -18,7 +18,7 @@ namespace limpid {
 namespace {
 
 std::atomic<int64_t> shared_loop_count = 0;
-thread_local int wanted_threads = 0;    // 0: one per core
+std::atomic<int> wanted_threads = 0;    // 0: one per core
 thread_local bool in_parallel = false;  // this thread is at work for a parallel_for
 
 void relax() {
@@ -152,7 +152,8 @@ void set_threads(int count) { wanted_threads = count; }
 
 int threads() {
   static const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return wanted_threads > 0 ? wanted_threads : cores;
+  const int wanted = wanted_threads.load(std::memory_order_relaxed);
+  return wanted > 0 ? wanted : cores;
 }
 
 void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {

@@ -7,7 +7,7 @@
 
 namespace limpid {
 
-// Threads that parallel_for uses when called from this thread; 0 asks for one per core.
+// Threads that parallel_for uses, for the whole process; 0 asks for one per core.
 void set_threads(int count);
 int threads();
 
