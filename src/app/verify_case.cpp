@@ -105,7 +105,7 @@ void verify_values(const Case& c, CaseReport& report) {
     if (entry.name.starts_with("act."))
       probe.on(entry.name.substr(4), [&](const Tap& tap) { append_first_sequence(seen["act." + tap.name], tap); });
   Run watched({.probe = &probe});
-  c.model->forward(watched, c.batch);
+  c.model->forward(watched, c.batch, TokenChoice::labelled(c.batch));
   for (const SafetensorsEntry& entry : c.expected.entries())
     if (entry.name.starts_with("act."))
       report.activations.note(relative_error(seen[entry.name], numbers_of(entry)), entry.name);

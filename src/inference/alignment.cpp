@@ -73,8 +73,9 @@ std::vector<Alignment> align(const Model& model, std::span<const std::vector<int
   FunctionProbe probe;
   (config.family == Family::seq2seq ? watch_heads : watch_steps)(probe, config, options, results);
   Run run({.probe = &probe});
-  model.forward(run, Batch::pairs({sources.begin(), sources.end()}, {targets.begin(), targets.end()},
-                                  static_cast<int32_t>(*config.decoder_start_token)));
+  const Batch batch = Batch::pairs({sources.begin(), sources.end()}, {targets.begin(), targets.end()},
+                                   static_cast<int32_t>(*config.decoder_start_token));
+  model.forward(run, batch, TokenChoice::all());
   return results;
 }
 

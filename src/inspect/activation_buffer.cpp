@@ -57,7 +57,8 @@ void ActivationBuffer::fill() {
       held_ += kept;
     });
     Run run({.arena = arena_, .probe = &probe});
-    session_->model().forward(run, join_examples(session_->config(), batch));
+    const Batch joined = join_examples(session_->config(), batch);
+    session_->model().forward(run, joined, TokenChoice::labelled(joined));
   }
 }
 

@@ -125,7 +125,8 @@ std::vector<HeadScore> induction_scores(const Model& model, const InductionOptio
       half.push_back(static_cast<int32_t>(options.first_token + random.below(last - options.first_token + 1)));
     for (int twice = 0; twice < 2; ++twice) ids.insert(ids.end(), half.begin(), half.end());
     Run run({.probe = &probe});
-    model.forward(run, example_of(config, ids, ids).batch);
+    const Example example = example_of(config, ids, ids);
+    model.forward(run, example.batch, example.choice);
   }
   return scores;
 }
