@@ -98,8 +98,8 @@ void verify_one_stack(const Model& model, Comparison comparison) {
     comparison.value("pooled", encoder->pool(plain, select_rows(plain, last, first), Sequences({1})));
   }
   if (!comparison.has("logits")) return;
-  if (config.classifies()) std::fill(batch.labels.begin() + 1, batch.labels.end(), -1);
-  comparison.logits(model.logits(plain, batch));
+  const TokenChoice choice = config.classifies() ? TokenChoice::first_of_each(tokens.sequences) : TokenChoice::all();
+  comparison.logits(model.logits(plain, batch, choice));
 }
 
 void verify_two_stacks(const Seq2Seq& model, Comparison comparison) {
