@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nearest.h"
+#include "inspect/intervention.h"
+#include "inspect/weight_edit.h"
 
 namespace limpid {
 namespace {
@@ -50,6 +52,11 @@ constexpr const char* kExamples = R"(limpid look MODEL heatmap 'To be, or not' -
          limpid look MODEL facts
          limpid look MODEL capture --file lines.txt --tap 'decoder.*.cross_attn.pattern' --out patterns.safetensors)";
 
+InterventionList read_interventions(const LookOptions& options) {
+  if (options.interventions.empty()) return {};
+  return parse_interventions(read_text(options.interventions), options.interventions);
+}
+
 // What is wrong where the word behind the model is none of the parts; else nothing.
 std::string unknown_part(std::span<const LookPart> parts, int argc, char** argv) {
   if (argc < 3 || argv[1][0] == '-' || argv[2][0] == '-') return "";
@@ -68,6 +75,18 @@ void add_text_options(CLI::App& part, LookOptions& options) {
   part.add_option("TEXT", options.text,
                   "what the model reads (none: a line of the standard input; two texts: a tab between)");
   part.add_option("TARGET", options.target, "encoder-decoder models: what it writes (none: its own translation)");
+  part.add_option("--interventions", options.interventions,
+                  "a file of [[intervention]] tables that hold while the text is looked at (see intervene --file)");
+}
+
+void add_corpus_options(CLI::App& part, CorpusOptions& corpus, bool required) {
+  auto* text = part.add_option("--text", corpus.files,
+                               "a file of texts, a line each, plain or gzip; of encoder-decoder models SOURCE TARGET");
+  text->expected(1, 2);
+  if (required) text->required();
+  part.add_option("--window", corpus.window, "read the file as one stream in windows of so many tokens (0: lines)")
+      ->check(CLI::NonNegativeNumber);
+  part.add_option("--texts", corpus.most, "at most so many texts or windows (0: all)")->check(CLI::NonNegativeNumber);
 }
 
 void add_result_options(CLI::App& part, LookOptions& options, bool svg) {
@@ -83,7 +102,10 @@ void add_result_options(CLI::App& part, LookOptions& options, bool svg) {
 Session open_model(const LookOptions& options) {
   Session session = open_session(options.model);
   for (const std::string& note : session.config().notes) fmt::print(stderr, "limpid look: {}\n", note);
-  return session;
+  const InterventionList list = read_interventions(options);
+  if (list.weights.empty()) return session;
+  options.unedited = std::make_shared<const Session>(std::move(session));
+  return with_weight_edits(*options.unedited, list.weights);
 }
 
 Example read_example(const Session& session, const LookOptions& options) {
@@ -95,7 +117,11 @@ Example read_example(const Session& session, const LookOptions& options) {
     text.text = line->substr(0, tab);
     if (tab != std::string::npos) text.target = line->substr(tab + 1);
   }
-  return session.example(text);
+  Example example = session.example(text);
+  if (const InterventionList list = read_interventions(options); !list.values.empty())
+    example.changes =
+        std::make_shared<Intervener>(options.unedited ? *options.unedited : session, example, list.values);
+  return example;
 }
 
 void write_json(const nlohmann::ordered_json& json) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,13 @@ namespace limpid {
 
 struct LookOptions {
   std::string model;
-  std::string text, target;  // empty: the first line (two-sided models: "source<TAB>target") of the standard input
+  std::string interventions;  // a file of them, in force for whatever is shown
+  std::string text, target;   // empty: the first line (two-sided models: "source<TAB>target") of the standard input
   bool json = false;
   std::string csv, svg;  // files; "-": the standard output
   std::string color = "auto";
   int64_t width = 0;  // of the terminal; 0: asked of it
+  mutable std::shared_ptr<const Session> unedited;  // the model as it lies on the disk, where open_model has changed it
 };
 
 // A part of the verb: its options, and what it does once they are read.
@@ -47,7 +50,9 @@ LookPart add_look_facts(CLI::App& look, LookOptions& options);
 void add_text_options(CLI::App& part, LookOptions& options);
 void add_corpus_options(CLI::App& part, CorpusOptions& corpus, bool required);  // --text, --window, --texts
 void add_result_options(CLI::App& part, LookOptions& options, bool svg);
-Session open_model(const LookOptions& options);  // prints the notes of its config
+// Prints the notes of its config; its weights are changed as --interventions says.
+Session open_model(const LookOptions& options);
+// With the other interventions, whose values (means, patches) are those of the model before its weights change.
 Example read_example(const Session& session, const LookOptions& options);
 
 // Writes what was asked for: JSON to the standard output, CSV and SVG to their files; else `shown` to the standard

@@ -7,7 +7,7 @@
 #include "app/look.h"
 #include "base/error.h"
 #include "corpora/english_korean.h"
-#include "inspect/aer.h"
+#include "inspect/alignment_json.h"
 
 namespace limpid {
 namespace {
@@ -45,28 +45,9 @@ const AlignedPair& pair_to_show(const std::vector<AlignedPair>& pairs) {
   return *best;
 }
 
-Json score_json(const AlignmentScore& score) {
-  Json json = {{"which", name_of(score.which)}};
-  if (score.which.layer) json["layer"] = *score.which.layer;
-  if (score.which.head) json["head"] = *score.which.head;
-  json["aer"] = score.counts.error_rate();
-  json["precision"] = score.counts.precision();
-  json["recall"] = score.counts.recall();
-  return json;
-}
-
 std::string score_line(const char* what, const AlignmentScore& score) {
   return fmt::format("{:16} {:18} AER {:5.1f} %   precision {:5.1f} %   recall {:5.1f} %\n", what, name_of(score.which),
                      100 * score.counts.error_rate(), 100 * score.counts.precision(), 100 * score.counts.recall());
-}
-
-Picture picture_of(const WordAttention& attention, const std::string& title) {
-  Heatmap map{.title = title, .rows = attention.target, .columns = attention.source};
-  map.row_count = static_cast<int64_t>(attention.target.size());
-  map.column_count = static_cast<int64_t>(attention.source.size());
-  for (const std::vector<double>& row : attention.pattern)
-    for (double weight : row) map.values.push_back(static_cast<float>(weight));
-  return {.title = "", .maps = {map}, .per_row = 1};
 }
 
 void show_alignment(const LookOptions& options, const AlignmentCommand& command) {
@@ -86,7 +67,7 @@ void show_alignment(const LookOptions& options, const AlignmentCommand& command)
       word_attention(session.model(), session.loaded.tokenizers, shown.source, shown.target, which);
   const WordLinks truth(shown.alignment.begin(), shown.alignment.end());
   const std::string title = fmt::format("Where it looks while it writes: {}", name_of(which));
-  const Picture picture = picture_of(attention, title);
+  const Picture picture = word_attention_picture(attention, title);
   write_result(options,
                {.shown =
                     [&] {
@@ -100,15 +81,14 @@ void show_alignment(const LookOptions& options, const AlignmentCommand& command)
                 .json =
                     [&] {
                       Json list = Json::array();
-                      for (const AlignmentScore& score : scores) list.push_back(score_json(score));
-                      return Json{{"pairs", pairs.size()},
-                                  {"best_head", score_json(head)},
-                                  {"best_layer", score_json(layer)},
-                                  {"averaged", score_json(all)},
-                                  {"all", list},
-                                  {"source", attention.source},
-                                  {"target", attention.target},
-                                  {"attention", attention.pattern}};
+                      for (const AlignmentScore& score : scores) list.push_back(alignment_score_json(score));
+                      Json json{{"pairs", pairs.size()},
+                                {"best_head", alignment_score_json(head)},
+                                {"best_layer", alignment_score_json(layer)},
+                                {"averaged", alignment_score_json(all)},
+                                {"all", list}};
+                      json.update(word_attention_json(attention));
+                      return json;
                     }});
 }
 

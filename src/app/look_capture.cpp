@@ -44,14 +44,16 @@ void each_line(const Session& session, const std::vector<std::string>& files,
 // The text with what the model writes after it (of an encoder-decoder model: for it), as far as it reads that itself.
 Example with_written(const Session& session, const Example& example, int64_t most) {
   const std::vector<int32_t> written =
-      write_greedily(session.model(), example, nullptr, most, session.writer().special().end);
+      write_greedily(session.model(), example, most, session.writer().special().end);
   fmt::print(stderr, "limpid look: writes {} tokens: {}\n", written.size(), session.writer().decode(written));
   std::vector<int32_t> ids;
   if (!session.two_sided()) ids = example.batch.input.ids;
   ids.insert(ids.end(), written.begin(), written.end());
   if (!session.two_sided() && !written.empty()) ids.pop_back();
   check(!ids.empty(), "[capture] the model ends at once: it writes nothing for this text");
-  return example_of(session.config(), example.batch.source.ids, ids);
+  Example longer = example_of(session.config(), example.batch.source.ids, ids);
+  longer.changes = example.changes;
+  return longer;
 }
 
 void run_capture(const LookOptions& options, const CaptureCommand& command) {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "inspect/display_text.h"
-#include "inspect/effect.h"
+#include "inspect/effect_json.h"
 #include "inspect/intervention.h"
 
 namespace limpid {
@@ -69,27 +69,8 @@ std::string effect_text(const Session& session, const Example& example, const Ef
   return text;
 }
 
-Json effect_json(const Session& session, const Example& example, const Effect& effect, int64_t position) {
-  Json tokens = Json::array(), positions = Json::array();
-  for (const TokenEffect& token : effect.tokens)
-    tokens.push_back({{"token", session.piece(token.token)},
-                      {"id", token.token},
-                      {"logit_before", token.logit_before},
-                      {"logit_after", token.logit_after},
-                      {"logit_change", token.logit_change()},
-                      {"probability_before", token.probability_before},
-                      {"probability_after", token.probability_after}});
-  for (const PositionEffect& one : effect.positions)
-    positions.push_back({{"position", one.position},
-                         {"token", example.input[one.position]},
-                         {"kl", one.divergence},
-                         {"top_before", session.piece(one.top_before)},
-                         {"top_after", session.piece(one.top_after)}});
-  return {{"position", position}, {"tokens", tokens}, {"positions", positions}, {"same_bits", effect.same_bits}};
-}
-
-std::string written(const Session& session, const Example& example, Probe* probe, int64_t most) {
-  return session.writer().decode(write_greedily(session.model(), example, probe, most, session.writer().special().end));
+std::string written(const Session& session, const Example& example, int64_t most) {
+  return session.writer().decode(write_greedily(session.model(), example, most, session.writer().special().end));
 }
 
 void list_weights(const LookOptions& options) {
@@ -115,12 +96,13 @@ void show_intervention(const LookOptions& options, const InterveneCommand& comma
   for (const std::string& token : command.tokens) wanted.watched.push_back(session.token(session.writer(), token));
   Written text;
   const Tensor before = forward_logits(session.model(), example, nullptr);
-  if (command.generate > 0) text.before = written(session, example, nullptr, command.generate);
+  if (command.generate > 0) text.before = written(session, example, command.generate);
   // Values that interventions put in (means, patches) are those of the model as it is.
-  Intervener probe(session, example, list.values);
+  Example changed = example;
+  if (!list.values.empty()) changed.changes = std::make_shared<Intervener>(session, example, list.values);
   const Session edited = with_weight_edits(session, list.weights);
-  const Tensor after = forward_logits(edited.model(), example, &probe);
-  if (command.generate > 0) text.after = written(edited, example, &probe, command.generate);
+  const Tensor after = forward_logits(edited.model(), changed, nullptr);
+  if (command.generate > 0) text.after = written(edited, changed, command.generate);
   const Effect effect = compare_logits(before.values(), after.values(), wanted);
   if (options.json) {
     Json json = effect_json(session, example, effect, position);

@@ -6,20 +6,10 @@
 
 #include "app/look.h"
 #include "inspect/pictures.h"
-#include "inspect/tap_names.h"
+#include "inspect/tap_names_json.h"
 
 namespace limpid {
 namespace {
-
-std::string axis_text(TapAxis axis) {
-  return axis == TapAxis::source ? "source" : axis == TapAxis::input ? "input" : "text";
-}
-
-std::string shape_text(const TapInfo& tap) {
-  if (tap.keys)
-    return fmt::format("({} heads, {} queries, {} keys)", tap.heads, axis_text(tap.rows), axis_text(*tap.keys));
-  return fmt::format("({} tokens, {})", axis_text(tap.rows), tap.cols);
-}
 
 struct HeatmapOptions : BlockPictureOptions {
   std::string tap;
@@ -41,14 +31,9 @@ LookPart add_look_taps(CLI::App& look, LookOptions& options) {
   part->add_flag("--json", options.json, "for machines");
   return {part, [&options] {
             const Session session = open_model(options);
-            nlohmann::ordered_json all = nlohmann::ordered_json::array();
-            for (const TapInfo& tap : list_taps(session.model())) {
-              if (options.json)
-                all.push_back({{"name", tap.name}, {"shape", shape_text(tap)}, {"heads", tap.heads}});
-              else
-                fmt::print("{:34} {}\n", tap.name, shape_text(tap));
-            }
-            if (options.json) write_json(all);
+            const std::vector<TapInfo> taps = list_taps(session.model());
+            if (options.json) return write_json(taps_json(taps));
+            for (const TapInfo& tap : taps) fmt::print("{:34} {}\n", tap.name, shape_text(tap));
           }};
 }
 

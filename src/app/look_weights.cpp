@@ -4,12 +4,12 @@
 
 #include <memory>
 
-#include "app/firing_json.h"
 #include "app/look.h"
 #include "app/progress.h"
 #include "base/error.h"
 #include "inspect/display_text.h"
-#include "inspect/embeddings.h"
+#include "inspect/embeddings_json.h"
+#include "inspect/neuron_json.h"
 #include "inspect/neuron_texts.h"
 
 namespace limpid {
@@ -17,41 +17,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Tokenizer& tokenizer_of(const Session& session, const std::string& side) {
-  return side == "encoder" ? session.reader() : session.writer();
-}
-
 struct NeuronCommand {
   std::string side;
   int64_t block = 0, neuron = -1, position = -1, top = 10;
   CorpusOptions corpus;
 };
 
-struct TokenNames {
-  const Tokenizer& tokenizer;
-
-  std::string text(const std::vector<WeightedToken>& tokens) const {
-    std::string line;
-    for (const WeightedToken& token : tokens)
-      line += fmt::format(" {} {:+.2f} ", visible(piece_of(tokenizer, token.id)), token.value);
-    return line;
-  }
-  Json json(const std::vector<WeightedToken>& tokens) const {
-    Json list = Json::array();
-    for (const WeightedToken& token : tokens)
-      list.push_back({{"token", piece_of(tokenizer, token.id)}, {"id", token.id}, {"value", token.value}});
-    return list;
-  }
-};
-
-Json reading_json(const TokenNames& names, const NeuronReading& reading) {
-  return {{"block", reading.block},
-          {"neuron", reading.neuron},
-          {"asked", names.json(reading.asked)},
-          {"promoted", names.json(reading.promoted)},
-          {"demoted", names.json(reading.demoted)},
-          {"question_length", reading.question_length},
-          {"answer_length", reading.answer_length}};
+std::string tokens_text(const Tokenizer& tokenizer, const std::vector<WeightedToken>& tokens) {
+  std::string line;
+  for (const WeightedToken& token : tokens)
+    line += fmt::format(" {} {:+.2f} ", visible(piece_of(tokenizer, token.id)), token.value);
+  return line;
 }
 
 // Where one neuron fires in the corpus.
@@ -67,10 +43,6 @@ Firing fire_over(const Session& session, const NeuronReader& reader, const Neuro
   return firing;
 }
 
-Json firing_json(const Firing& firing) {
-  return {{"share", firing.share()}, {"histogram", histogram_json(firing.histogram())}, {"texts", texts_json(firing)}};
-}
-
 std::string firing_text(const Firing& firing, const TerminalStyle& style) {
   std::string text = fmt::format("  above zero at {:.2f} % of the tokens\n  {}\n", 100 * firing.share(),
                                  histogram_line(firing.histogram()));
@@ -80,42 +52,35 @@ std::string firing_text(const Firing& firing, const TerminalStyle& style) {
 }
 
 void show_one_neuron(const LookOptions& options, const NeuronCommand& command, const Session& session,
-                     const NeuronReader& reader, const TokenNames& names) {
+                     const NeuronReader& reader, const Tokenizer& tokenizer) {
   const NeuronReading reading = reader.read(command.neuron, command.top);
   std::optional<Firing> firing;
   if (!command.corpus.files.empty()) firing = fire_over(session, reader, command, options.json);
   if (options.json) {
-    Json json = reading_json(names, reading);
+    Json json = reading_json(tokenizer, reading);
     if (firing) json["firing"] = firing_json(*firing);
     return write_json(json);
   }
   fmt::print("block {}, neuron {} of {}\n  asks for  {}\n  promotes  {}\n  demotes   {}\n", command.block,
-             command.neuron, reader.count(), names.text(reading.asked), names.text(reading.promoted),
-             names.text(reading.demoted));
+             command.neuron, reader.count(), tokens_text(tokenizer, reading.asked), tokens_text(tokenizer, reading.promoted),
+             tokens_text(tokenizer, reading.demoted));
   if (firing) fmt::print("{}", firing_text(*firing, terminal_style(options)));
 }
 
 void show_neuron(const LookOptions& options, const NeuronCommand& command) {
   const Session session = open_model(options);
   const NeuronReader reader(session.model(), command.side, command.block);
-  const TokenNames names{tokenizer_of(session, command.side)};
-  if (command.neuron >= 0) return show_one_neuron(options, command, session, reader, names);
+  const Tokenizer& tokenizer = tokenizer_of(session, command.side);
+  if (command.neuron >= 0) return show_one_neuron(options, command, session, reader, tokenizer);
   check(command.corpus.files.empty(), "[look] --text goes with --neuron: which neuron's texts are wanted?");
   const Example example = read_example(session, options);
-  Json all = Json::array();
   constexpr int64_t kTokens = 4;  // of each neuron
-  for (const FiredNeuron& fired : reader.fired(example, command.position, command.top)) {
-    const NeuronReading reading = reader.read(fired.neuron, kTokens);
-    if (options.json) {
-      all.push_back(reading_json(names, reading));
-      all.back()["activation"] = fired.activation;
-      all.back()["written"] = fired.written;
-    } else {
-      fmt::print("neuron {:5}  activation {:+8.3f}  wrote {:7.3f}   {} {}\n", fired.neuron, fired.activation,
-                 fired.written, fired.activation < 0 ? "demotes" : "promotes", names.text(reading.promoted));
-    }
-  }
-  if (options.json) write_json(all);
+  const std::vector<FiredNeuron> fired = reader.fired(example, command.position, command.top);
+  if (options.json) return write_json(fired_json(tokenizer, reader, fired, kTokens));
+  for (const FiredNeuron& one : fired)
+    fmt::print("neuron {:5}  activation {:+8.3f}  wrote {:7.3f}   {} {}\n", one.neuron, one.activation, one.written,
+               one.activation < 0 ? "demotes" : "promotes",
+               tokens_text(tokenizer, reader.read(one.neuron, kTokens).promoted));
 }
 
 struct EmbeddingCommand {
@@ -125,89 +90,46 @@ struct EmbeddingCommand {
   bool dot = false, map = false;
 };
 
-struct Words {
-  std::vector<std::string> names;
-  std::vector<std::vector<double>> vectors;
-};
-
-// A word of several tokens is the mean of their vectors, which its label says.
-Words read_words(const EmbeddingSpace& space, const Tokenizer& tokenizer, const Session& session,
-                 const std::vector<std::string>& given) {
-  Words words;
-  for (const std::string& word : given) {
-    std::vector<int32_t> ids = {session.token(tokenizer, word)};
-    const bool piece = word.starts_with('#') || piece_of(tokenizer, ids[0]) == word;
-    if (!piece) ids = tokenizer.encode(word);
-    words.names.push_back(ids.size() == 1 ? word : fmt::format("{} (mean of {})", word, ids.size()));
-    words.vectors.push_back(space.mean(ids));
-  }
-  return words;
-}
-
-std::string scatter_csv(const Words& words, const Projection2d& projection) {
-  std::string text = "word,x,y\n";
-  for (size_t i = 0; i < words.names.size(); ++i)
-    text += fmt::format("\"{}\",{},{}\n", words.names[i], projection.points[i][0], projection.points[i][1]);
-  return text;
-}
-
-void show_map(const LookOptions& options, const Words& words) {
+void show_map(const LookOptions& options, const WordVectors& words) {
   const Projection2d projection = principal_components(words.vectors);
   write_result(
       options,
-      {.shown = [&] { return scatter_csv(words, projection); },
-       .csv = [&] { return scatter_csv(words, projection); },
+      {.shown = [&] { return map_csv(words, projection); },
+       .csv = [&] { return map_csv(words, projection); },
        .svg = [&] { return scatter_svg(projection, words.names, "Embeddings, first two principal components"); },
-       .json =
-           [&] {
-             Json points = Json::array();
-             for (size_t i = 0; i < words.names.size(); ++i)
-               points.push_back(
-                   {{"word", words.names[i]}, {"x", projection.points[i][0]}, {"y", projection.points[i][1]}});
-             return Json{{"points", points}, {"explained", projection.explained}};
-           }});
+       .json = [&] { return map_json(words, projection); }});
 }
 
-void show_neighbours(const LookOptions& options, const EmbeddingSpace& space, const Words& words,
+void show_neighbours(const LookOptions& options, const EmbeddingSpace& space, const WordVectors& words,
                      const Tokenizer& tokenizer, const EmbeddingCommand& command) {
   const std::vector<Neighbour> near =
       space.nearest(words.vectors[0], command.top, command.dot ? Similarity::dot : Similarity::cosine);
-  std::string text, csv = "id,token,similarity\n";
-  Json list = Json::array();
-  for (const Neighbour& one : near) {
-    const std::string name = piece_of(tokenizer, one.id);
-    text += fmt::format("{:8.4f}  {}\n", one.similarity, visible(name));
-    csv += fmt::format("{},\"{}\",{}\n", one.id, visible(name), one.similarity);
-    list.push_back({{"token", name}, {"id", one.id}, {"similarity", one.similarity}});
-  }
-  write_result(options, {.shown = [&] { return text; },
-                         .csv = [&] { return csv; },
+  const auto shown = [&] {
+    std::string text;
+    for (const Neighbour& one : near)
+      text += fmt::format("{:8.4f}  {}\n", one.similarity, visible(piece_of(tokenizer, one.id)));
+    return text;
+  };
+  write_result(options, {.shown = shown,
+                         .csv = [&] { return neighbours_csv(tokenizer, near); },
                          .svg = []() -> std::string { fail("[look] a picture wants at least two words"); },
-                         .json =
-                             [&] {
-                               return Json{{"word", words.names[0]}, {"nearest", list}};
-                             }});
+                         .json = [&] { return neighbours_json(tokenizer, words.names[0], near); }});
 }
 
 void show_embedding(const LookOptions& options, const EmbeddingCommand& command) {
   const Session session = open_model(options);
   const Tokenizer& tokenizer = tokenizer_of(session, command.side);
   const EmbeddingSpace space(session.model(), command.side);
-  const Words words = read_words(space, tokenizer, session, command.words);
+  const WordVectors words = read_words(session, space, tokenizer, command.words);
   if (command.map) return show_map(options, words);
   if (words.names.size() == 1) return show_neighbours(options, space, words, tokenizer, command);
-  const Similarity kind = command.dot ? Similarity::dot : Similarity::cosine;
-  const std::vector<real> matrix = similarity_matrix(words.vectors, kind);
-  const auto count = static_cast<int64_t>(words.names.size());
-  const Picture picture{.title = "",
-                        .maps = {heatmap_of(command.dot ? "dot products" : "cosines", {matrix.data(), count, count},
-                                            words.names, words.names)},
-                        .per_row = 1};
+  const Picture picture = similarity_picture(words, command.dot ? Similarity::dot : Similarity::cosine);
   if (options.json || !options.csv.empty() || !options.svg.empty()) return write_picture(options, picture);
   std::string text = to_terminal(picture, terminal_style(options)) + "\n";
-  for (int64_t i = 0; i < count; ++i) {
+  const Heatmap& map = picture.maps[0];
+  for (int64_t i = 0; i < map.row_count; ++i) {
     text += pad_right(cut_to(words.names[i], 16), 17);
-    for (int64_t j = 0; j < count; ++j) text += fmt::format(" {:7.3f}", matrix[i * count + j]);
+    for (int64_t j = 0; j < map.column_count; ++j) text += fmt::format(" {:7.3f}", map.at(i, j));
     text += "\n";
   }
   fmt::print("{}", text);

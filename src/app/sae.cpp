@@ -4,13 +4,13 @@
 
 #include <cmath>
 
-#include "app/firing_json.h"
 #include "app/look.h"
 #include "app/progress.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "inspect/display_text.h"
+#include "inspect/neuron_json.h"
 #include "inspect/sae_dashboard.h"
 
 namespace limpid {

@@ -57,18 +57,21 @@ bool BeamSearch::can_improve() const {
 }
 
 void BeamSearch::advance(const TopTokens& top, int64_t first) {
-  const std::vector<Candidate> continuations = likeliest(top, first);
-  if (continuations.empty() || as_long_as_may_be()) return cut_off();  // rules may allow no token at all
+  looked_at_ = likeliest(top, first);
+  if (looked_at_.empty() || as_long_as_may_be()) return cut_off();  // rules may allow no token at all
   std::vector<Hypothesis> next;
   std::vector<int32_t> parents;
   int64_t rank = 0;
-  for (const Candidate& candidate : continuations) {
+  for (Candidate& candidate : looked_at_) {
     const bool among_first = rank++ < options_.beam;
     if (std::find(options_.ends.begin(), options_.ends.end(), candidate.id) != options_.ends.end()) {
-      if (among_first) finish(candidate.parent, candidate.log_probability);
+      if (!among_first) continue;
+      candidate.fate = Fate::finished;
+      finish(candidate.parent, candidate.log_probability);
       continue;
     }
     if (static_cast<int64_t>(next.size()) == options_.beam) continue;
+    candidate.fate = Fate::kept;
     next.push_back({live_[candidate.parent].ids, candidate.log_probability});
     next.back().ids.push_back(candidate.id);
     parents.push_back(candidate.parent);

@@ -42,18 +42,22 @@ class BeamSearch {
   int32_t parent(int64_t i) const { return parents_[i]; }
   const std::vector<int32_t>& ids(int64_t i) const { return live_[i].ids; }
 
+  // The continuations that the last advance() looked at, likeliest first, and what became of each.
+  enum class Fate { kept, dropped, finished };
+  struct Candidate {
+    int32_t parent;  // which live hypothesis it continues
+    int32_t id;
+    double log_probability;  // of the whole
+    Fate fate = Fate::dropped;
+  };
+  std::span<const Candidate> looked_at() const { return looked_at_; }
+
   // The best hypotheses that are finished or cut off, best first.
   std::vector<Hypothesis> best(int64_t count) const;
   // The same where the search is broken off: behind them the live ones as they stand, without an end.
   std::vector<Hypothesis> so_far(int64_t count) const;
 
  private:
-  struct Candidate {
-    int32_t parent;
-    int32_t id;
-    double log_probability;
-  };
-
   std::vector<Candidate> likeliest(const TopTokens& top, int64_t first) const;
   double score(double log_probability, size_t length) const;  // the end counts for the length
   void finish(int64_t parent, double log_probability);
@@ -65,6 +69,7 @@ class BeamSearch {
   BeamOptions options_;
   std::vector<Hypothesis> live_;
   std::vector<int32_t> parents_;
+  std::vector<Candidate> looked_at_;
   std::vector<Hypothesis> finished_;  // best first, at most `beam`
 };
 

@@ -70,6 +70,44 @@ ArrayFormat format_of(const fs::path& path) {
   return path.extension() == ".safetensors" ? ArrayFormat::safetensors : ArrayFormat::npy;
 }
 
+std::string safetensors_head(const std::vector<ArrayShape>& arrays,
+                             const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header;
+  if (!metadata.empty()) header["__metadata__"] = metadata;
+  int64_t at = 0;
+  for (const ArrayShape& array : arrays) {
+    const int64_t end = at + kNumber * array.numbers();
+    header[array.name] = {
+        {"dtype", array.type == ArrayType::f32 ? "F32" : "I32"}, {"shape", array.shape}, {"data_offsets", {at, end}}};
+    at = end;
+  }
+  std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const uint64_t length = text.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text;
+}
+
+void ArrayBytes::add(std::string name, std::vector<int64_t> shape, std::span<const real> numbers) {
+  arrays_.push_back({std::move(name), std::move(shape), ArrayType::f32});
+  check(arrays_.back().numbers() == std::ssize(numbers), "[array] {} has {} numbers, its shape {}",
+        arrays_.back().name, numbers.size(), arrays_.back().numbers());
+  if constexpr (std::is_same_v<real, float>) {
+    numbers_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+  } else {
+    const std::vector<float> narrow(numbers.begin(), numbers.end());
+    numbers_.append(reinterpret_cast<const char*>(narrow.data()), narrow.size() * sizeof(float));
+  }
+}
+
+void ArrayBytes::add(std::string name, std::vector<int64_t> shape, std::span<const int32_t> numbers) {
+  arrays_.push_back({std::move(name), std::move(shape), ArrayType::i32});
+  numbers_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+}
+
+std::string ArrayBytes::finish(const std::map<std::string, std::string>& metadata) const {
+  return safetensors_head(arrays_, metadata) + numbers_;
+}
+
 ArrayFile::ArrayFile(fs::path path, std::vector<ArrayShape> arrays, const std::map<std::string, std::string>& metadata)
     : path_(std::move(path)), temporary_(beside(path_)), arrays_(std::move(arrays)) {
   std::error_code error;
@@ -83,26 +121,15 @@ ArrayFile::ArrayFile(fs::path path, std::vector<ArrayShape> arrays, const std::m
 }
 
 void ArrayFile::open_safetensors(const std::map<std::string, std::string>& metadata) {
-  nlohmann::ordered_json header;
-  if (!metadata.empty()) header["__metadata__"] = metadata;
-  int64_t at = 0;
-  for (const ArrayShape& array : arrays_) {
-    const int64_t end = at + kNumber * array.numbers();
-    header[array.name] = {
-        {"dtype", array.type == ArrayType::f32 ? "F32" : "I32"}, {"shape", array.shape}, {"data_offsets", {at, end}}};
-    offsets_.push_back(at);
-    at = end;
-  }
-  std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');
-  const uint64_t length = text.size();
+  const std::string head = safetensors_head(arrays_, metadata);
   const int file = create(temporary_);
   files_.assign(arrays_.size(), file);
-  write_at(file, &length, sizeof length, 0, path_);
-  write_at(file, text.data(), static_cast<int64_t>(text.size()), sizeof length, path_);
-  const auto begin = static_cast<int64_t>(sizeof length + text.size());
-  for (int64_t& offset : offsets_) offset += begin;
-  bytes_ = begin + at;
+  write_at(file, head.data(), static_cast<int64_t>(head.size()), 0, path_);
+  bytes_ = static_cast<int64_t>(head.size());
+  for (const ArrayShape& array : arrays_) {
+    offsets_.push_back(bytes_);
+    bytes_ += kNumber * array.numbers();
+  }
   check(::ftruncate(file, bytes_) == 0, "[file] {}: cannot be made {} long: is the disk full?", path_.string(),
         bytes_text(static_cast<uint64_t>(bytes_)));
 }

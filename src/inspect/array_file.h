@@ -27,6 +27,22 @@ struct ArrayShape {
 enum class ArrayFormat { safetensors, npy };
 ArrayFormat format_of(const std::filesystem::path& path);  // *.safetensors is a file of that kind, all else a folder
 
+// What a safetensors file begins with: the length of its header and the header. The arrays' numbers follow in their
+// order.
+std::string safetensors_head(const std::vector<ArrayShape>& arrays, const std::map<std::string, std::string>& metadata);
+
+// The same in memory, for arrays that are there: the bytes of a safetensors file.
+class ArrayBytes {
+ public:
+  void add(std::string name, std::vector<int64_t> shape, std::span<const real> numbers);
+  void add(std::string name, std::vector<int64_t> shape, std::span<const int32_t> numbers);
+  std::string finish(const std::map<std::string, std::string>& metadata) const;
+
+ private:
+  std::vector<ArrayShape> arrays_;
+  std::string numbers_;
+};
+
 class ArrayFile {
  public:
   ArrayFile(std::filesystem::path path, std::vector<ArrayShape> arrays,

@@ -211,6 +211,12 @@ std::vector<std::string> wanted_taps(const Config& config) {
 
 }  // namespace
 
+const char* part_name(PartKind kind) {
+  constexpr const char* kNames[] = {"embedding", "position", "segment", "head",  "feed_forward",
+                                    "neuron",    "bias",     "norm",    "state", "context"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 Attribution attribute_logit(const Model& model, const Example& example, const AttributionOptions& options) {
   const Config& config = model.config();
   const int64_t position = position_of(example, options.position);

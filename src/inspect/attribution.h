@@ -15,6 +15,7 @@
 namespace limpid {
 
 enum class PartKind { embedding, position, segment, head, feed_forward, neuron, bias, norm, state, context };
+const char* part_name(PartKind kind);  // "embedding", "feed_forward", …
 
 struct LogitPart {
   std::string name;  // "embed", "decoder.1.cross_attn.head2", "blocks.0.ffn.neuron17", "blocks.1.ffn.bias", …

@@ -1,26 +1,14 @@
 #include "inspect/capture.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "base/error.h"
 #include "inference/decoder_state.h"
+#include "inspect/pass.h"
 
 namespace limpid {
 namespace {
-
-// The number in "decoder.3.ffn.post"; -1 where the tap lies in no layer.
-int64_t layer_of(const std::string& name) {
-  for (size_t at = 0; at < name.size();) {
-    const size_t end = std::min(name.find('.', at), name.size());
-    int64_t number = -1;
-    const auto [stop, error] = std::from_chars(name.data() + at, name.data() + end, number);
-    if (error == std::errc() && stop == name.data() + end) return number;
-    at = end + 1;
-  }
-  return -1;
-}
 
 // The chosen rows of `count`, in their order and each once.
 std::vector<int64_t> chosen_rows(const std::vector<int64_t>& positions, int64_t count) {
@@ -151,9 +139,10 @@ void capture(const Model& model, const CapturePlan& plan, const Examples& exampl
   examples([&](const Example& example) {
     const Lengths lengths(example);
     for (size_t i = 0; i < values.size(); ++i) values[i].begin(plan.taps[i], lengths);
-    Run run({.arena = arena, .probe = &probe});
+    Pass pass(example, &probe);
+    Run run({.arena = arena, .probe = pass.probe()});
     if (plan.token_by_token)
-      read_token_by_token(model, example.batch, probe);
+      read_token_by_token(model, example.batch, *pass.probe());
     else if (output)
       model.logits(run, example.batch, example.choice);
     else

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "inference/decoder_state.h"
+#include "inspect/continuations.h"
 
 namespace limpid {
 namespace {
@@ -73,36 +73,15 @@ Effect compare_logits(ConstMatrix before, ConstMatrix after, const EffectOptions
   return effect;
 }
 
-std::vector<int32_t> write_greedily(const Model& model, const Example& example, Probe* probe, int64_t most,
-                                    int32_t end) {
-  const Config& config = model.config();
-  check(config.family != Family::encoder, "[look] an encoder writes nothing: leave --generate out");
-  const bool goes_on = config.family == Family::language_model;
-  std::vector<int32_t> ids = goes_on ? example.batch.input.ids : std::vector<int32_t>{}, written;
-  if (probe == nullptr) {
-    const auto state = make_decoder_state(model);
-    std::vector<int32_t> next = state->add(std::vector<std::vector<int32_t>>{goes_on ? ids : example.batch.source.ids});
-    const int64_t room = most_positions(config) - static_cast<int64_t>(ids.size()) + (goes_on ? 1 : 0);
-    while (static_cast<int64_t>(written.size()) < std::min(most, room)) {
-      const Tensor logits = state->step(next);
-      next = {likeliest(logits.values().row(0), logits.cols())};
-      if (next[0] == end) break;
-      written.push_back(next[0]);
-    }
-    return written;
+std::vector<int32_t> write_greedily(const Model& model, const Example& example, int64_t most, int32_t end) {
+  Continuations text(model, example);
+  while (std::ssize(text.written(0)) < most && !text.full()) {
+    const ConstMatrix scores = text.scores();
+    const Writing::Row next{.id = likeliest(scores.row(0), scores.cols)};
+    if (next.id == end) break;
+    text.go_on({&next, 1});
   }
-  // Under a probe the whole text is read anew for every token: an intervention names positions of the whole.
-  while (static_cast<int64_t>(written.size()) < most) {
-    std::vector<int32_t> all = ids;
-    all.insert(all.end(), written.begin(), written.end());
-    if (!goes_on) all.push_back(0);  // the decoder's input is the target moved by one: the last id is not read
-    if (static_cast<int64_t>(all.size()) > most_positions(config)) break;
-    const Tensor logits = forward_logits(model, example_of(config, example.batch.source.ids, all), probe);
-    const int32_t next = likeliest(logits.values().row(logits.rows() - 1), logits.cols());
-    if (next == end) break;
-    written.push_back(next);
-  }
-  return written;
+  return text.written(0);
 }
 
 }  // namespace limpid

@@ -39,10 +39,9 @@ struct EffectOptions {
 
 Effect compare_logits(ConstMatrix before, ConstMatrix after, const EffectOptions& options);
 
-// The text that the model goes on with, the likeliest token each time, by a whole pass a token, so that every tap has
-// every position: interventions hold as they stand. Encoder-decoder models write from the start. Ends with the end
-// token (not given back), after `most` tokens, or where the model's positions end.
-std::vector<int32_t> write_greedily(const Model& model, const Example& example, Probe* probe, int64_t most,
-                                    int32_t end);
+// The text that the model goes on with, the likeliest token each time; the example's interventions hold at every token
+// as they stand. Encoder-decoder models write from the start. Ends with the end token (not given back), after `most`
+// tokens, or where the model's positions end.
+std::vector<int32_t> write_greedily(const Model& model, const Example& example, int64_t most, int32_t end);
 
 }  // namespace limpid

@@ -88,6 +88,9 @@ Tensor watch_gradient(Run& run, const Tensor& value, std::function<void(ConstMat
 TapGradients tap_gradients(const Model& model, const Example& example, const Objective& objective,
                            const std::vector<std::string>& taps) {
   check(example.batch.input.sequences.count() == 1, "[look] one text at a time");
+  check(!example.changes,
+        "[gradient] values put in by an intervention are constants, where every gradient ends: take the interventions "
+        "away, or change a weight instead");
   TapGradients result;
   const Arena arena;
   Tape tape(arena);

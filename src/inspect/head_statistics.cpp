@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "inference/decoder_state.h"
+#include "inspect/pass.h"
 
 namespace limpid {
 namespace {
@@ -78,7 +79,8 @@ std::vector<HeadStatistics> head_statistics(const Model& model, const std::funct
   }
   const Arena arena;
   while (const auto example = next()) {
-    Run run({.arena = arena, .probe = &probe});
+    Pass pass(*example, &probe);
+    Run run({.arena = arena, .probe = pass.probe()});
     model.forward(run, example->batch, example->choice);
   }
   std::vector<HeadStatistics> result;

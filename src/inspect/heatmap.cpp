@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "inspect/csv.h"
 
 namespace limpid {
 namespace {
@@ -44,13 +47,6 @@ ColorRange finished(ColorRange range) {
   }
   if (range.high == range.low) range.high = range.low + 1;
   return range;
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
 }
 
 }  // namespace

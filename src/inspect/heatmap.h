@@ -6,9 +6,8 @@
 // strong; what has one sign from white to blue. Both can be told apart by colour-blind people (ColorBrewer's RdBu and
 // Blues). Minus infinity (what a mask forbids) and NaN are grey.
 
-#include <nlohmann/json.hpp>
-
 #include <array>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

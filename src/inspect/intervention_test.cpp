@@ -218,11 +218,13 @@ TEST(Intervention, HoldsWhileGenerating) {
   for (const char* name : {"gpt2", "marian", "lstm_attention"}) {
     const SmallSession small(name);
     const Model& model = small.session.model();
-    const std::vector<int32_t> plain = write_greedily(model, small.example(), nullptr, 8, -1);
+    const std::vector<int32_t> plain = write_greedily(model, small.example(), 8, -1);
     ASSERT_EQ(plain.size(), 8u);
-    Intervener probe(small.session, small.example(), {parse_with_number(Kind::set, "logits[11]=1000")});
-    EXPECT_EQ(write_greedily(model, small.example(), &probe, 8, -1), std::vector<int32_t>(8, 11)) << name;
-    EXPECT_TRUE(write_greedily(model, small.example(), &probe, 8, 11).empty()) << name;
+    Example changed = small.example();
+    changed.changes = std::make_shared<Intervener>(
+        small.session, changed, std::vector<Intervention>{parse_with_number(Kind::set, "logits[11]=1000")});
+    EXPECT_EQ(write_greedily(model, changed, 8, -1), std::vector<int32_t>(8, 11)) << name;
+    EXPECT_TRUE(write_greedily(model, changed, 8, 11).empty()) << name;
   }
 }
 

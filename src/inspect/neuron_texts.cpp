@@ -1,6 +1,7 @@
 #include "inspect/neuron_texts.h"
 
 #include "base/error.h"
+#include "inspect/pass.h"
 
 namespace limpid {
 
@@ -19,7 +20,8 @@ Firing firing_of(const Session& session, const NeuronReader& reader, int64_t neu
   const Arena arena;
   while (const auto example = next()) {
     current = &*example;
-    Run run({.arena = arena, .probe = &probe});
+    Pass pass(*example, &probe);
+    Run run({.arena = arena, .probe = pass.probe()});
     session.model().forward(run, example->batch, example->choice);
   }
   return firing;

@@ -6,6 +6,7 @@
 #include "inference/decoder_state.h"
 #include "inference/generate.h"
 #include "inference/model_text.h"
+#include "inspect/pass.h"
 
 namespace limpid {
 namespace {
@@ -106,9 +107,16 @@ Example example_of(const Config& config, const std::vector<int32_t>& source, con
 }
 
 Tensor forward_logits(const Model& model, const Example& example, Probe* probe) {
-  Run run({.probe = probe});
+  Pass pass(example, probe);
+  Run run({.probe = pass.probe()});
   if (!model.config().has_output()) return model.forward(run, example.batch, example.choice);  // the last there is
   return model.logits(run, example.batch, example.choice);
+}
+
+int32_t likeliest_token(const Model& model, const Example& example, int64_t position) {
+  const Tensor logits = forward_logits(model, example, nullptr);
+  const real* row = logits.values().row(model.config().labels.empty() ? position_of(example, position) : 0);
+  return static_cast<int32_t>(std::max_element(row, row + logits.cols()) - row);
 }
 
 int64_t position_of(const Example& example, int64_t position) {

@@ -3,9 +3,11 @@
 // (encoder-decoder models: one pair) and the tokens at which the model answers.
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "autograd/probe.h"
 #include "inference/loaded_model.h"
 
 namespace limpid {
@@ -16,6 +18,7 @@ struct Example {
   std::vector<std::string> source;  // the tokens as people read them; encoder-decoder models only
   std::vector<std::string> input;   // the tokens that the model reads (of a decoder: shifted by one)
   std::vector<int32_t> next;        // the token after each position; -1: not known
+  std::shared_ptr<Probe> changes;   // interventions, in force in every pass over this text (inspect/pass.h); null: none
 
   int64_t positions() const { return batch.input.sequences.tokens(); }
 };
@@ -52,6 +55,9 @@ std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const std::vector
 
 // One forward pass without a tape; the probe may be null. The logits, (positions, vocabulary).
 Tensor forward_logits(const Model& model, const Example& example, Probe* probe);
+
+// What the model says after a position (a classifier: of the whole text).
+int32_t likeliest_token(const Model& model, const Example& example, int64_t position);
 
 // A position counted from the start, or from the end where negative.
 int64_t position_of(const Example& example, int64_t position);

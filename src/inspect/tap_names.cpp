@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "autograd/probe.h"
 #include "base/error.h"
@@ -130,6 +131,17 @@ std::vector<TapInfo> list_taps(const Model& model) {
     taps.push_back(tap.info);
   }
   return taps;
+}
+
+int64_t layer_of(const std::string& name) {
+  for (size_t at = 0; at < name.size();) {
+    const size_t end = std::min(name.find('.', at), name.size());
+    int64_t number = -1;
+    const auto [stop, error] = std::from_chars(name.data() + at, name.data() + end, number);
+    if (error == std::errc() && stop == name.data() + end) return number;
+    at = end + 1;
+  }
+  return -1;
 }
 
 std::string our_tap_name(std::string_view name, const Config& config) {

@@ -34,6 +34,9 @@ struct TapInfo {
 // All taps of a model in the order in which they fire, found by a pass over a text of a few tokens.
 std::vector<TapInfo> list_taps(const Model& model);
 
+// The number in "decoder.3.ffn.post"; -1 where the tap lies in no layer.
+int64_t layer_of(const std::string& tap);
+
 // A name or pattern in our own words. Those of TransformerLens ("blocks.3.attn.hook_pattern", "hook_embed",
 // "decoder.*.cross_attn.hook_q") are translated; a hook that Limpid does not have is an Error.
 std::string our_tap_name(std::string_view name, const Config& config);

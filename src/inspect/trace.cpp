@@ -100,6 +100,8 @@ class Tracer {
 
   void check_options() const {
     check(config_.labels.empty(), "[trace] a model that classifies texts has no answer behind a token to trace");
+    check(!example_.changes,
+          "[trace] tracing changes values itself: take the interventions away, or change a weight instead");
     check(options_.window >= 1 && options_.samples >= 1, "[trace] window and samples are at least 1");
     check(options_.answer >= 0 && options_.answer < config_.vocab, "[trace] there is no token {}", options_.answer);
     if (options_.other) {

@@ -45,8 +45,8 @@ WordAttention attention_of_words(const Tokenizers& tokenizers, const std::string
   WordAttention result{split_words(source), split_words(target), {}};
   const auto sources = static_cast<int>(result.source.size()), targets = static_cast<int>(result.target.size());
   result.pattern.assign(result.target.size(), std::vector<double>(result.source.size()));
-  for (size_t i = 0; i < alignment.size(); ++i)
-    for (size_t j = 0; j < alignment[i].size(); ++j)
+  for (size_t i = 0; i < std::min(alignment.size(), rows.size()); ++i)
+    for (size_t j = 0; j < std::min(alignment[i].size(), cols.size()); ++j)
       if (rows[i] >= 0 && cols[j] >= 0 && rows[i] < targets && cols[j] < sources)
         result.pattern[rows[i]][cols[j]] += alignment[i][j];
   for (int word = 0; word < targets; ++word) {

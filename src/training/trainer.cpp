@@ -317,7 +317,9 @@ class Trainer {
                  {"gradient_norm", update.norm},
                  {"tokens", update.tokens},
                  {"tokens_per_second", std::round(report.tokens_per_second)},
-                 {"seconds", progress_.seconds}});
+                 {"seconds", progress_.seconds},
+                 {"steps", steps_},
+                 {"seconds_left", std::round(seconds_left)}});
     tensorboard_->scalar("train/loss", progress_.step, update.loss);
     tensorboard_->scalar("train/lr", progress_.step, update.rate);
     if (update.norm > 0) tensorboard_->scalar("train/gradient_norm", progress_.step, update.norm);
@@ -336,7 +338,10 @@ class Trainer {
   }
 
   bool validate_now() {
-    ValidationReport report = with_average([&] { return validate(*model_, recipe_, dataset_); });
+    ValidationReport report = with_average([&] {
+      if (options_.validated) options_.validated(*model_, dataset_, progress_.step);
+      return validate(*model_, recipe_, dataset_);
+    });
     report.step = progress_.step;
     report.epoch = progress_.position.epoch;
     const double value = metric_value(report, recipe_.validation.metric);
@@ -373,6 +378,8 @@ class Trainer {
     add("chrf", report.chrf);
     add("exact", report.exact);
     event["best"] = report.best;
+    for (const ShownTranslation& one : report.shown)
+      event["samples"].push_back({{"source", one.source}, {"reference", one.reference}, {"written", one.written}});
     log_->write(event);
   }
 

@@ -44,6 +44,8 @@ class TrainingObserver {
 struct TrainingOptions {
   std::string command;                                       // as given, for the record
   std::function<bool()> interrupted = [] { return false; };  // asked after every update: save and return
+  // Shown the model at every validation, as it is validated; must not change it.
+  std::function<void(const Model& model, const Dataset& dataset, int64_t step)> validated = {};
 };
 
 struct TrainingResult {

@@ -1,0 +1,207 @@
+#include "server/inspect_call.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "inference/decoder_state.h"
+#include "inference/generate.h"
+#include "inference/model_text.h"
+#include "inspect/weight_edit.h"
+#include "server/http.h"
+
+namespace limpid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void refuse_files(const InterventionList& list) {
+  const auto refuse = [](bool named, const char* what) {
+    if (named)
+      throw HttpError(400, fmt::format("{} reads a file, and a server reads no files for its clients: use token:, "
+                                       "embed: or texts:, or the command line.",
+                                       what),
+                      {.param = "interventions"});
+  };
+  for (const Intervention& one : list.values) {
+    refuse(!one.over.empty(), "\"over\"");
+    refuse(one.along.starts_with("npy:"), "npy:");
+  }
+  for (const WeightEdit& edit : list.weights)
+    refuse(edit.left.starts_with("npy:") || edit.right.starts_with("npy:"), "npy:");
+}
+
+void check_tokens(const Config& config, size_t tokens) {
+  const int64_t most = most_positions(config);
+  if (static_cast<int64_t>(tokens) > most)
+    throw HttpError(400, fmt::format("The text has {} tokens and the model reads {}: give a shorter one.", tokens, most),
+                    {.param = "text"});
+}
+
+}  // namespace
+
+std::string dumped(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string shell_quoted(const std::string& word) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("-_./=+:,@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string quoted = "'";
+  for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string interventions_toml(const Json& given) {
+  if (given.is_string()) return given.get<std::string>();
+  if (!given.is_array())
+    throw HttpError(400, "\"interventions\" is to be a list of objects such as {\"zero\": \"blocks.0.attn_out\"}, or the same as TOML.",
+                    {.param = "interventions"});
+  std::string toml;
+  for (const Json& one : given) {
+    if (!one.is_object())
+      throw HttpError(400, "An intervention is an object such as {\"zero\": \"blocks.0.attn_out@-1\"}.",
+                      {.param = "interventions"});
+    toml += toml.empty() ? "[[intervention]]\n" : "\n[[intervention]]\n";
+    for (const auto& [key, value] : one.items()) {
+      if (key.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") != std::string::npos ||
+          !(value.is_string() || value.is_number()))
+        throw HttpError(400, fmt::format("An intervention has no \"{}\" of this kind.", key), {.param = "interventions"});
+      toml += fmt::format("{} = {}\n", key, dumped(value));
+    }
+  }
+  return toml;
+}
+
+InspectCall::InspectCall(const InspectedModel& model, const Json& request, const InspectLimits& limit)
+    : fields(request), served(model), limits(limit) {
+  fields.text("model");
+  fields.flag("stream");
+  read_interventions();
+}
+
+InspectCall::~InspectCall() = default;
+
+void InspectCall::read_interventions() {
+  const Json* given = fields.any("interventions");
+  if (!given || given->empty() || (given->is_string() && given->get<std::string>().empty())) return;
+  toml_ = interventions_toml(*given);
+  list_ = parse_interventions(toml_, "interventions");
+  refuse_files(list_);
+}
+
+const Session& InspectCall::session() {
+  if (list_.weights.empty()) return served.session;
+  if (!edited_) edited_ = std::make_unique<Session>(with_weight_edits(served.session, list_.weights));
+  return *edited_;
+}
+
+void InspectCall::read_text() {
+  text_asked_ = true;
+  const Config& config = this->config();
+  const std::string text = fields.text("text"), target = fields.text("target");
+  const bool open = fields.flag("open"), two_sided = served.session.two_sided();
+  std::vector<int32_t> ids = fields.ids("ids", config.vocab);
+  target_ids_ = fields.ids("target_ids", config.vocab);
+  if (!fields.has("text") && ids.empty())
+    throw HttpError(400, "There is no text: give \"text\", or \"ids\".", {.param = "text"});
+  const bool own_target = fields.has("target") || fields.has("target_ids");
+  if (!two_sided && (own_target || open))
+    throw HttpError(400, "This model reads one text: leave \"target\" out.", {.param = "target"});
+  if (ids.empty()) ids = input_ids(served.session.loaded, text);
+  check_tokens(config, ids.size());
+  if (!two_sided) {
+    plain_ = example_of(config, {}, ids);
+    plain_->input = pieces_of(served.session.reader(), ids);
+    return;
+  }
+  if (!fields.has("target_ids") && fields.has("target")) {
+    target_ids_ = limpid::target_ids(served.session.loaded, target);
+    if (open && !target_ids_.empty()) target_ids_.pop_back();
+  } else if (!own_target && !open) {
+    target_ids_ = translate(model(), std::span(&ids, 1), {.beam = 1}).at(0).at(0).ids;
+    written_by_model_ = true;
+    if (served.session.writer().special().end >= 0) target_ids_.push_back(served.session.writer().special().end);
+  }
+  // A decoder's input is its target moved by one: where the target is open, a last token that nobody reads stands in.
+  std::vector<int32_t> said = target_ids_;
+  if (open) said.push_back(0);
+  check_tokens(config, said.size());
+  plain_ = example_of(config, ids, said);
+  if (open) plain_->next.back() = -1;
+  plain_->source = pieces_of(served.session.reader(), ids);
+  plain_->input = pieces_of(served.session.writer(), plain_->batch.input.ids);
+}
+
+Example InspectCall::changed(Example example) {
+  // What interventions put in (means, patches) are values of the model as it is, before its weights change.
+  if (!list_.values.empty()) example.changes = std::make_shared<Intervener>(served.session, example, list_.values);
+  return example;
+}
+
+Example InspectCall::example_without_interventions() {
+  if (!plain_) read_text();
+  return *plain_;
+}
+
+const Example& InspectCall::example() {
+  if (!example_) example_ = changed(example_without_interventions());
+  return *example_;
+}
+
+std::string InspectCall::side() {
+  const std::string side = fields.text("side");
+  if (!side.empty() && side != "encoder" && side != "decoder")
+    throw HttpError(400, "\"side\" is encoder or decoder.", {.param = "side"});
+  return served.session.two_sided() ? side : "";
+}
+
+int32_t InspectCall::token(const std::string& name) {
+  const std::string word = fields.text(name);
+  return word.empty() ? -1 : served.session.token(served.session.writer(), word);
+}
+
+void InspectCall::check_bytes(int64_t bytes) const {
+  if (bytes > limits.bytes)
+    throw HttpError(413, fmt::format("The answer would have {}, more than the {} that this server sends: choose fewer "
+                                     "taps, layers, heads or positions, or ask for a reduced one.",
+                                     bytes_text(static_cast<uint64_t>(bytes)),
+                                     bytes_text(static_cast<uint64_t>(limits.bytes))));
+}
+
+void InspectCall::describe(Json& into, const std::string& part, const std::vector<std::string>& options) {
+  fields.check_all_known();
+  std::string command = part.starts_with("limpid ") ? part : "limpid look " + shell_quoted(served.path) + " " + part;
+  if (text_asked_) {
+    const Session& session = served.session;
+    const bool from_ids = !fields.has("text");
+    command += " " + shell_quoted(from_ids ? session.reader().decode(session.two_sided() ? example().batch.source.ids
+                                                                                        : example().batch.input.ids)
+                                           : fields.text("text"));
+    if (session.two_sided() && !written_by_model_)
+      command += " " + shell_quoted(fields.has("target") ? fields.text("target")
+                                                         : session.writer().decode(target_ids_));
+  }
+  for (const std::string& option : options) command += " " + shell_quoted(option);
+  if (!list_.empty()) {
+    if (part != "intervene") command += " --interventions changes.toml";
+    else command += " --file changes.toml";
+    into["toml"] = toml_;
+  }
+  into["command"] = command;
+}
+
+InspectCall::Answer InspectCall::json(Json result, const std::string& part, std::vector<std::string> options) {
+  options.emplace_back("--json");
+  describe(result, part, options);
+  return {dumped(result), false};
+}
+
+InspectCall::Answer InspectCall::tensors(const ArrayBytes& arrays, Json metadata, const std::string& part,
+                                         std::vector<std::string> options) {
+  describe(metadata, part, options);
+  return {arrays.finish({{"format", "pt"}, {"limpid", dumped(metadata)}}), true};
+}
+
+}  // namespace limpid

@@ -1,0 +1,101 @@
+#pragma once
+// One request to look inside a model: its fields, its text made ready, its interventions, and the command that gives
+// the same numbers. Everything belongs to the request; the model that is served never changes.
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspect/array_file.h"
+#include "inspect/intervention.h"
+#include "server/request_fields.h"
+
+namespace limpid {
+
+// The model that a request is about.
+struct InspectedModel {
+  const Session& session;
+  std::string id;
+  std::string path;  // as people name it on the command line
+};
+
+struct InspectLimits {
+  int64_t bytes = 64 << 20;  // of the numbers in one answer
+  int64_t texts = 1000;      // in one request
+};
+
+// A word, quoted for a shell where that is needed.
+std::string shell_quoted(const std::string& word);
+
+class InspectCall {
+ public:
+  // A JSON object, or the bytes of a safetensors file with the metadata "limpid", a JSON object as text.
+  struct Answer {
+    std::string body;
+    bool tensors = false;
+  };
+
+  InspectCall(const InspectedModel& model, const nlohmann::ordered_json& request, const InspectLimits& limits = {});
+  InspectCall(const InspectCall&) = delete;
+  InspectCall& operator=(const InspectCall&) = delete;
+  ~InspectCall();
+
+  RequestFields fields;
+  const InspectedModel& served;
+  const InspectLimits limits;
+  // Told how far long work is, 0 … 1, and what happens on the way; both may throw where nobody wants the answer.
+  std::function<void(double done)> progress = [](double) {};
+  std::function<void(const char* event, const nlohmann::ordered_json& data)> event = {};  // empty: not a stream
+
+  // The model with the request's weight edits.
+  const Session& session();
+  const Model& model() { return session().model(); }
+  const Config& config() const { return served.session.config(); }
+  // What was there before the interventions.
+  const Session& unchanged() const { return served.session; }
+  const InterventionList& interventions() const { return list_; }
+
+  // The request's text, with its interventions in force.
+  const Example& example();
+  Example example_without_interventions();
+  bool written_by_model() const { return written_by_model_; }
+  const std::vector<int32_t>& target_ids() const { return target_ids_; }  // without start; ends with the end token
+  // A text of the request's, as the model reads it, with the interventions that hold everywhere.
+  Example changed(Example example);
+  bool has_text() const { return fields.has("text") || fields.has("ids"); }
+
+  std::string side();                     // "", "encoder" or "decoder"
+  int32_t token(const std::string& name);  // -1: not given
+
+  // An answer of so many bytes is refused where that is over the limit.
+  void check_bytes(int64_t bytes) const;
+
+  // The answer, with the command that gives the same. `part` and what follows it: "lens", {"--top", "3"}; the text is
+  // put behind the part.
+  Answer json(nlohmann::ordered_json result, const std::string& part, std::vector<std::string> options = {});
+  Answer tensors(const ArrayBytes& arrays, nlohmann::ordered_json metadata, const std::string& part,
+                 std::vector<std::string> options = {});
+
+ private:
+  void read_interventions();
+  void read_text();
+  void describe(nlohmann::ordered_json& into, const std::string& part, const std::vector<std::string>& options);
+
+  InterventionList list_;
+  std::string toml_;
+  std::unique_ptr<Session> edited_;
+  std::optional<Example> plain_, example_;
+  bool written_by_model_ = false, text_asked_ = false;
+  std::vector<int32_t> target_ids_;
+};
+
+// JSON as an answer carries it: bytes that are no text are replaced.
+std::string dumped(const nlohmann::ordered_json& json);
+
+// Interventions as a request has them: a list of objects, or the same as TOML. As TOML.
+std::string interventions_toml(const nlohmann::ordered_json& given);
+
+}  // namespace limpid

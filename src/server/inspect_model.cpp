@@ -1,0 +1,260 @@
+// What a model is: its sizes, its parts, its taps, and a text as it reads it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "inspect/display_text.h"
+#include "inspect/tap_names_json.h"
+#include "inference/decoder_state.h"
+#include "models/parameter_table.h"
+#include "server/http.h"
+#include "server/inspect_parts.h"
+#include "server/inspect_texts.h"
+#include "server/inspect_views.h"
+
+namespace limpid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Answer = InspectCall::Answer;
+
+const char* family_name(Family family) {
+  switch (family) {
+    case Family::seq2seq: return "encoder_decoder";
+    case Family::language_model: return "language_model";
+    case Family::encoder: return "encoder";
+    case Family::rnn_seq2seq: return "recurrent";
+  }
+  return "";
+}
+
+const char* activation_name(Activation activation) {
+  switch (activation) {
+    case Activation::none: return "none";
+    case Activation::relu: return "relu";
+    case Activation::gelu: return "gelu";
+    case Activation::gelu_tanh: return "gelu_tanh";
+    case Activation::silu: return "silu";
+    case Activation::tanh: return "tanh";
+    default: return "other";
+  }
+}
+
+const char* positions_name(PositionKind kind) {
+  switch (kind) {
+    case PositionKind::none: return "none";
+    case PositionKind::sinusoidal: return "sinusoidal";
+    case PositionKind::learned: return "learned";
+    case PositionKind::rotary: return "rotary";
+  }
+  return "";
+}
+
+Json stack_json(const Config& config, const std::string& side) {
+  const bool encoder = side == "encoder", two = config.family == Family::seq2seq;
+  const StackConfig& stack = encoder ? config.encoder : config.decoder;
+  std::vector<std::string> attention = {two ? "self_attn" : "attn"};
+  if (two && !encoder) attention.emplace_back("cross_attn");
+  return {{"name", side},
+          {"scope", two ? side : "blocks"},
+          {"side", two ? side : ""},
+          {"layers", stack.layers},
+          {"heads", stack.heads},
+          {"kv_heads", stack.kv_heads},
+          {"head_size", config.head_size},
+          {"ffn", stack.ffn},
+          {"causal", !encoder && config.causal},
+          {"attention", attention}};
+}
+
+Json stacks_json(const Config& config) {
+  Json stacks = Json::array();
+  if (config.family == Family::rnn_seq2seq) {
+    const bool additive = config.rnn.context == ContextUse::additive;
+    for (const char* side : {"encoder", "decoder"})
+      stacks.push_back({{"name", side},
+                        {"scope", side},
+                        {"side", side},
+                        {"layers", config.rnn.layers},
+                        {"heads", additive ? 1 : 0},
+                        {"kv_heads", additive ? 1 : 0},
+                        {"head_size", config.rnn.hidden},
+                        {"ffn", 0},
+                        {"causal", side == std::string_view("decoder")},
+                        {"attention", additive && side == std::string_view("decoder") ? Json{"align"} : Json::array()}});
+    return stacks;
+  }
+  if (config.family != Family::language_model) stacks.push_back(stack_json(config, "encoder"));
+  if (config.family != Family::encoder) stacks.push_back(stack_json(config, "decoder"));
+  return stacks;
+}
+
+Json rnn_json(const RnnConfig& rnn) {
+  return {{"cell", rnn.cell == CellKind::gru ? "gru" : "lstm"},
+          {"context", rnn.context == ContextUse::additive     ? "additive"
+                      : rnn.context == ContextUse::every_step ? "every_step"
+                                                              : "initial"},
+          {"bidirectional", rnn.bidirectional},
+          {"reverse_source", rnn.reverse_source},
+          {"layers", rnn.layers},
+          {"embed", rnn.embed},
+          {"hidden", rnn.hidden}};
+}
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json parts_json(const std::vector<ModelPart>& parts) {
+  Json list = Json::array();
+  for (const ModelPart& part : parts) {
+    list.push_back({{"id", part.id},
+                    {"kind", part.kind},
+                    {"stack", part.stack},
+                    {"layer", part.layer < 0 ? Json() : Json(part.layer)},
+                    {"parameters", part.parameters},
+                    {"shape", part.shape},
+                    {"weights", part.weights},
+                    {"taps", part.taps}});
+    if (!part.tied_to.empty()) list.back()["tied_to"] = part.tied_to;
+  }
+  return list;
+}
+
+bool is_special(const Tokenizer& tokenizer, int32_t id) {
+  const SpecialIds special = tokenizer.special();
+  for (const int32_t one : {special.pad, special.end, special.unknown, special.begin, special.mask})
+    if (id == one) return true;
+  return id < tokenizer.size() && tokenizer.decode(std::span(&id, 1)).empty();
+}
+
+// The text that a token adds: what the tokens up to it say, less what those before it say.
+Json token_json(const Tokenizer& tokenizer, int32_t id, std::string_view added) {
+  std::vector<int> bytes;
+  for (const char c : added) bytes.push_back(static_cast<unsigned char>(c));
+  return {{"id", id},
+          {"piece", piece_of(tokenizer, id)},
+          {"text", added.empty() ? visible(piece_of(tokenizer, id)) : visible(added)},
+          {"bytes", bytes},
+          {"special", is_special(tokenizer, id)}};
+}
+
+Json tokens_json(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+  Json list = Json::array();
+  std::string before;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    std::string text = tokenizer.decode(std::span(ids).first(i + 1));
+    list.push_back(token_json(tokenizer, ids[i],
+                              text.starts_with(before) ? std::string_view(text).substr(before.size()) : ""));
+    before = std::move(text);
+  }
+  return list;
+}
+
+}  // namespace
+
+Answer view_model(InspectCall& call) {
+  const Config& config = call.config();
+  const Model& model = call.unchanged().model();
+  const std::vector<ModelPart> parts = model_parts(model);
+  int64_t parameters = 0;
+  for (const ModelPart& part : parts) parameters += part.parameters;
+  const GenerationConfig& wishes = call.unchanged().loaded.generation;
+  const std::optional<std::string> example = example_text(call.unchanged(), call.served.path);
+  Json json = {{"id", call.served.id},
+               {"family", family_name(config.family)},
+               {"model_type", config.model_type},
+               {"parameters", parameters},
+               {"vocab", config.vocab},
+               {"width", config.width},
+               {"head_size", config.head_size},
+               {"max_positions", most_positions(config) < (int64_t{1} << 30) ? Json(most_positions(config)) : Json()},
+               {"two_sided", call.unchanged().two_sided()},
+               {"writes", config.family != Family::encoder},
+               {"labels", config.labels},
+               {"norm", config.norm == NormKind::rms ? "rms" : config.norm == NormKind::batch ? "batch" : "layer"},
+               {"norm_place", config.norm_place == NormPlace::before  ? "before"
+                              : config.norm_place == NormPlace::after ? "after"
+                                                                      : "other"},
+               {"norm_eps", static_cast<double>(config.norm_eps)},
+               {"final_norm", config.final_norm},
+               {"embedding_norm", config.embedding_norm},
+               {"positions", positions_name(config.positions)},
+               {"sinusoids", config.sinusoids == SinusoidLayout::halves ? "halves" : "interleaved"},
+               {"rope_theta", config.json.value("rope_theta", 10000.0)},
+               {"scale_embedding", config.scale_embedding},
+               {"activation", activation_name(config.activation)},
+               {"gated", config.gated},
+               {"feed_forward", config.feed_forward},
+               {"residual", config.residual},
+               {"scale_scores", config.scale_scores},
+               {"causal", config.causal},
+               {"tie_output", config.tie_output},
+               {"share_source_embedding", config.share_source_embedding},
+               {"output_bias", config.output_bias}};
+  if (config.family == Family::rnn_seq2seq) json["rnn"] = rnn_json(config.rnn);
+  json["stacks"] = stacks_json(config);
+  json["parts"] = parts_json(parts);
+  json["generation"] = {{"beams", or_null(wishes.beams)},
+                        {"max_tokens", or_null(wishes.max_tokens)},
+                        {"temperature", or_null(wishes.temperature)},
+                        {"top_k", or_null(wishes.top_k)},
+                        {"top_p", or_null(wishes.top_p)},
+                        {"length_penalty", or_null(wishes.length_penalty)}};
+  json["example"] = or_null(example);
+  json["config"] = config.json;
+  json["notes"] = config.notes;
+  return call.json(std::move(json), "limpid params " + shell_quoted(call.served.path));
+}
+
+Answer view_taps(InspectCall& call) {
+  Json list = Json::array();
+  for (const TapInfo& tap : list_taps(call.unchanged().model()))
+    list.push_back({{"name", tap.name},
+                    {"hook", hook_name(tap.name, call.config())},
+                    {"rows", axis_name(tap.rows)},
+                    {"keys", tap.keys ? Json(axis_name(*tap.keys)) : Json()},
+                    {"heads", tap.heads},
+                    {"cols", tap.cols}});
+  return call.json({{"taps", std::move(list)}}, "taps");
+}
+
+Answer view_tokens(InspectCall& call) {
+  const Session& session = call.unchanged();
+  const Example example = call.example_without_interventions();
+  const Tokenizer& writer = session.two_sided() ? session.writer() : session.reader();
+  Json next = Json::array();
+  for (const int32_t id : example.next)
+    next.push_back(id < 0 ? Json() : Json{{"id", id}, {"piece", piece_of(writer, id)}});
+  Json json = {{"two_sided", session.two_sided()}};
+  if (session.two_sided()) {
+    json["source"] = tokens_json(session.reader(), example.batch.source.ids);
+    json["source_ids"] = example.batch.source.ids;
+  }
+  json["input"] = tokens_json(writer, example.batch.input.ids);
+  json["input_ids"] = example.batch.input.ids;
+  if (session.two_sided()) {
+    json["target"] = tokens_json(writer, call.target_ids());
+    json["target_ids"] = call.target_ids();
+    json["target_text"] = writer.decode(call.target_ids());
+    json["written_by_model"] = call.written_by_model();
+  }
+  json["next"] = std::move(next);
+  json["limit"] = most_positions(call.config()) < (int64_t{1} << 30) ? Json(most_positions(call.config())) : Json();
+  return call.json(std::move(json), "limpid tokenize " + shell_quoted(call.served.path));
+}
+
+Answer view_pieces(InspectCall& call) {
+  const Tokenizer& tokenizer = call.side() == "encoder" ? call.unchanged().reader() : call.unchanged().writer();
+  Json list = Json::array();
+  for (const int32_t id : call.fields.ids("tokens", call.config().vocab)) {
+    const std::string text = id < tokenizer.size() ? tokenizer.decode(std::span(&id, 1)) : "";
+    list.push_back(token_json(tokenizer, id, text));
+  }
+  return call.json({{"tokens", std::move(list)}}, "limpid tokenize " + shell_quoted(call.served.path));
+}
+
+}  // namespace limpid

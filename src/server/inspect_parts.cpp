@@ -1,0 +1,143 @@
+#include "server/inspect_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "inspect/session.h"
+
+namespace limpid {
+namespace {
+
+bool two_sided(const Config& config) {
+  return config.family == Family::seq2seq || config.family == Family::rnn_seq2seq;
+}
+
+std::string side_of(const Config& config, const std::string& name) {
+  if (!two_sided(config)) return "";
+  return name.find("encoder") < name.find("decoder") ? "encoder" : name.find("decoder") != std::string::npos ? "decoder" : "";
+}
+
+bool is_cross(const std::string& name) {
+  for (const char* word : {"encoder_attn", "cross", "EncDecAttention"})
+    if (name.find(word) != std::string::npos) return true;
+  return false;
+}
+
+std::string joined(const std::string& stack, int64_t layer, const std::string& name) {
+  std::string id = stack;
+  if (layer >= 0) id += (id.empty() ? "" : ".") + std::to_string(layer);
+  return id.empty() ? name : id + "." + name;
+}
+
+// "decoder.1.cross_attn.q": the stack's name, the layer and what stands behind.
+struct TapPlace {
+  std::string stack, name;
+  int64_t layer = -1;
+};
+
+TapPlace place_of(const std::string& tap) {
+  TapPlace place{.name = tap, .layer = layer_of(tap)};
+  for (const char* stack : {"encoder.", "decoder.", "blocks."})
+    if (tap.starts_with(stack)) {
+      place.stack = tap.substr(0, tap.find('.'));
+      place.name = tap.substr(place.stack.size() + 1);
+    }
+  if (place.layer >= 0) place.name = place.name.substr(place.name.find('.') + 1);
+  return place;
+}
+
+// The part whose tap this is, and its kind; an empty id: of the stream itself.
+std::pair<std::string, std::string> part_of_tap(const TapPlace& place) {
+  const std::string& name = place.name;
+  const auto is = [&](std::string_view word) { return name == word || name.starts_with(std::string(word) + "."); };
+  if (is("embed")) return {"embed", "embedding"};
+  if (is("pos_embed")) return {"pos_embed", "position"};
+  if (is("segment_embed")) return {"segment_embed", "segment"};
+  for (const char* norm : {"embed_norm", "norm1", "norm_cross", "norm2", "final_norm", "head_norm"})
+    if (is(norm)) return {norm, "norm"};
+  if (is("self_attn")) return {"self_attn", "self_attention"};
+  if (is("cross_attn") || name == "cross_attn_out") return {"cross_attn", "cross_attention"};
+  if (is("attn")) return {"attn", "self_attention"};
+  if (name == "attn_out") return {place.stack == "blocks" ? "attn" : "self_attn", "self_attention"};
+  if (is("ffn") || name == "ffn_out") return {"ffn", "feed_forward"};
+  if (is("gates") || is("h") || is("c") || name.starts_with("reverse.")) return {"cell", "recurrent"};
+  if (is("align") || is("context")) return {"align", "alignment"};
+  if (is("pooled")) return {"pooler", "pooler"};
+  if (is("logits")) return {"output", "output"};
+  return {"", ""};
+}
+
+}  // namespace
+
+std::string part_of_weight(const Config& config, const Weight& weight) {
+  const std::string side = side_of(config, weight.name);
+  const int64_t layer = layer_of(weight.name);
+  const std::string stack = two_sided(config) ? side : layer >= 0 ? "blocks" : "";
+  switch (weight.part) {
+    case Part::embedding:
+      return weight.name.find("token_type") != std::string::npos ? "segment_embed" : joined(stack, -1, "embed");
+    case Part::position: return joined(stack, -1, "pos_embed");
+    case Part::attention:
+      if (config.family == Family::rnn_seq2seq) return "align";
+      if (two_sided(config)) return joined(stack, layer, is_cross(weight.name) ? "cross_attn" : "self_attn");
+      return joined(stack, layer, "attn");
+    case Part::feed_forward: return joined(stack, layer, "ffn");
+    case Part::recurrent: return joined(stack, layer, "cell");
+    case Part::output: return "output";
+    case Part::norm: break;
+  }
+  const std::string& name = weight.name;
+  if (layer < 0) {
+    const bool embedding = name.find("embed") != std::string::npos || name.find("Embed") != std::string::npos;
+    const bool head = name.find("cls.") != std::string::npos || name.find("transform") != std::string::npos;
+    return joined(stack, -1, embedding ? "embed_norm" : head ? "head_norm" : "final_norm");
+  }
+  if (is_cross(name)) return joined(stack, layer, "norm_cross");
+  for (const char* word : {"final_layer_norm", "ln_2", "post_attention_layernorm", "output.LayerNorm", "ffn"})
+    if (name.find(word) != std::string::npos && name.find("attention.output") == std::string::npos)
+      return joined(stack, layer, "norm2");
+  return joined(stack, layer, "norm1");
+}
+
+std::vector<ModelPart> model_parts(const Model& model) {
+  const Config& config = model.config();
+  std::vector<ModelPart> parts;
+  const auto find = [&](const std::string& id) {
+    return std::find_if(parts.begin(), parts.end(), [&](const ModelPart& part) { return part.id == id; });
+  };
+  for (const TapInfo& tap : list_taps(model)) {
+    const TapPlace place = place_of(tap.name);
+    const auto [name, kind] = part_of_tap(place);
+    if (name.empty()) continue;
+    const std::string stack = place.stack == "blocks" && place.layer < 0 ? "" : place.stack;
+    const std::string id = joined(stack, place.layer, name);
+    if (find(id) == parts.end())
+      parts.push_back({.id = id, .kind = kind, .stack = place.stack == "blocks" ? "" : place.stack, .layer = place.layer});
+    find(id)->taps.push_back(tap.name);
+  }
+  std::map<std::string, int64_t> largest;
+  std::string embedding;
+  model.each_parameter([&](const Weight& weight) {
+    std::string id = part_of_weight(config, weight);
+    // A table that both sides share is drawn where it is first read.
+    if (find(id) == parts.end() && weight.part == Part::embedding && two_sided(config)) id = "encoder.embed";
+    if (find(id) == parts.end() && weight.part == Part::position && two_sided(config)) id = "encoder.pos_embed";
+    if (find(id) == parts.end()) parts.push_back({.id = id, .kind = "other", .stack = "", .layer = layer_of(weight.name)});
+    ModelPart& part = *find(id);
+    part.weights.push_back(weight.name);
+    part.parameters += weight.trainable ? weight.size() : 0;
+    if (weight.size() > largest[id]) {
+      largest[id] = weight.size();
+      part.shape = weight.shape;
+    }
+    if (weight.part == Part::embedding && embedding.empty()) embedding = weight.name;
+    if (weight.part == Part::embedding && weight.name.find("decoder") != std::string::npos) embedding = weight.name;
+  });
+  const auto output = find("output");
+  if (output != parts.end() && config.tie_output && output->shape.size() < 2) output->tied_to = embedding;
+  return parts;
+}
+
+}  // namespace limpid
