@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "app/command.h"
+#include "app/run_watch.h"
 #include "app/training_display.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -203,6 +204,8 @@ int run_demo(int argc, char** argv) {
   line.add_option("--seed", options.seed, "of weights and sentences")->capture_default_str();
   line.add_option("--out", options.out, "folder of the model (default: limpid-demo)");
   line.add_flag("--quiet", options.quiet, "only the result");
+  WatchOptions watch;
+  add_watch_options(line, watch);
   if (const auto code = line.read(argc, argv)) return *code;
 
   const InterruptGuard guard;
@@ -219,8 +222,11 @@ int run_demo(int argc, char** argv) {
   const Recipe recipe = demo_recipe(options, text, steps);
   RunFolder folder(out);
   TrainingDisplay display(options.quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal);
-  const TrainingResult result =
-      train(recipe, folder, display, {.command = "limpid demo", .interrupted = [] { return interrupted(); }});
+  const RunWatch page(folder.path(), watch);
+  const TrainingResult result = train(recipe, folder, display,
+                                      {.command = "limpid demo",
+                                       .interrupted = [] { return interrupted(); },
+                                       .validated = run_recorder(folder.path())});
   display.clear();
   if (result.interrupted) {
     fmt::print(stderr, "Stopped at step {}; what was learned so far is in {}.\n", result.steps, out);

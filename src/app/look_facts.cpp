@@ -8,57 +8,12 @@
 #include "app/look.h"
 #include "app/progress.h"
 #include "inspect/display_text.h"
-#include "inspect/fact_study.h"
-#include "inspect/neurons.h"
+#include "inspect/fact_study_json.h"
 
 namespace limpid {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr size_t kNeuronsShown = 8;
-constexpr int64_t kTokensShown = 4;
-
-template <class List, class Value>
-double mean(const List& list, Value value) {
-  double sum = 0;
-  for (const auto& one : list) sum += static_cast<double>(value(one));
-  return list.empty() ? 0 : sum / static_cast<double>(list.size());
-}
-
-struct AblationSummary {
-  double lost, neurons, others;
-  explicit AblationSummary(const std::vector<Ablation>& all)
-      : lost(mean(all, [](const Ablation& a) { return a.ways_lost == a.ways; })),
-        neurons(mean(all, [](const Ablation& a) { return a.neurons.size(); })),
-        others(mean(all, [](const Ablation& a) { return a.others_kept; })) {}
-};
-
-struct EditSummary {
-  double took, ways, held_out, others, least = 1, subject, alike, change;
-  explicit EditSummary(const std::vector<FactEdit>& all)
-      : took(mean(all, [](const FactEdit& e) { return e.took; })),
-        ways(share(all, &FactEdit::ways_changed, &FactEdit::ways)),
-        held_out(share(all, &FactEdit::held_out_changed, &FactEdit::held_out)),
-        others(mean(all, [](const FactEdit& e) { return e.others_same; })),
-        subject(mean(all, [](const FactEdit& e) { return e.same_subject; })),
-        alike(mean(all, [](const FactEdit& e) { return e.same_relation_and_answer; })),
-        change(mean(all, [](const FactEdit& e) { return e.relative_change; })) {
-    for (const FactEdit& edit : all) least = std::min(least, edit.others_same);
-  }
-  static double share(const std::vector<FactEdit>& all, int64_t FactEdit::*part, int64_t FactEdit::*whole) {
-    int64_t parts = 0, wholes = 0;
-    for (const FactEdit& edit : all) parts += edit.*part, wholes += edit.*whole;
-    return wholes == 0 ? 1 : static_cast<double>(parts) / static_cast<double>(wholes);
-  }
-};
-
-std::string promoted(const Session& session, const NeuronId& id) {
-  std::string text;
-  for (const WeightedToken& token : NeuronReader(session.model(), "", id.block).read(id.neuron, kTokensShown).promoted)
-    text += (text.empty() ? "" : " ") + visible(session.piece(token.id));
-  return text;
-}
 
 std::string where_text(const FactStudy& study, const FactStudyOptions& options) {
   std::string text = fmt::format(
@@ -82,7 +37,7 @@ std::string ablation_text(const Session& session, const FactStudy& study) {
   for (size_t i = 0; i < std::min(kNeuronsShown, one.neurons.size()); ++i) {
     const FactNeuron& neuron = one.neurons[i];
     text += fmt::format("  {:5} {:7} {:14.3f} {:11.3f}   {}\n", neuron.id.block, neuron.id.neuron, neuron.worth,
-                        neuron.elsewhere, promoted(session, neuron.id));
+                        neuron.elsewhere, promoted_text(session, neuron.id));
   }
   if (one.neurons.size() > kNeuronsShown) text += fmt::format("  … and {} more\n", one.neurons.size() - kNeuronsShown);
   const AblationSummary all(study.ablations);
@@ -114,74 +69,6 @@ std::string edit_text(const Session& session, const FactStudy& study) {
   return text;
 }
 
-Json ablation_json(const Session& session, const Ablation& one) {
-  Json neurons = Json::array();
-  for (const FactNeuron& neuron : one.neurons)
-    neurons.push_back({{"block", neuron.id.block},
-                       {"neuron", neuron.id.neuron},
-                       {"worth", neuron.worth},
-                       {"elsewhere", neuron.elsewhere},
-                       {"promotes", promoted(session, neuron.id)}});
-  return {{"neurons", neurons},
-          {"ways", one.ways},
-          {"ways_lost", one.ways_lost},
-          {"probability_before", one.probability_before},
-          {"probability_after", one.probability_after},
-          {"others_kept", one.others_kept}};
-}
-
-Json edit_json(const Session& session, const FactWorld& world, const FactEdit& one) {
-  const Fact& fact = world.facts()[one.fact];
-  return {{"subject", fact.subject},
-          {"relation", fact.relation},
-          {"before", session.piece(one.before)},
-          {"after", session.piece(one.after)},
-          {"columns", one.columns},
-          {"relative_change", one.relative_change},
-          {"took", one.took},
-          {"ways", one.ways},
-          {"ways_changed", one.ways_changed},
-          {"held_out", one.held_out},
-          {"held_out_changed", one.held_out_changed},
-          {"others_same", one.others_same},
-          {"same_subject", one.same_subject},
-          {"same_relation_and_answer", one.same_relation_and_answer}};
-}
-
-Json study_json(const Session& session, const FactWorld& world, const FactStudy& study) {
-  Json traces = Json::array(), edits = Json::array();
-  for (const MeanTrace& mean : study.mean_trace)
-    traces.push_back({{"name", mean.name},
-                      {"first_subject", mean.first_subject},
-                      {"last_subject", mean.last_subject},
-                      {"between", mean.between},
-                      {"last", mean.last}});
-  for (const FactEdit& edit : study.edits) edits.push_back(edit_json(session, world, edit));
-  const AblationSummary ablation(study.ablations);
-  const EditSummary edit(study.edits);
-  return {{"facts", study.facts},
-          {"recall",
-           {{"facts", study.recall_facts}, {"trained", study.recall_trained}, {"held_out", study.recall_held_out}}},
-          {"trace", traces},
-          {"ablation", ablation_json(session, study.ablation)},
-          {"ablations",
-           {{"count", study.ablations.size()},
-            {"lost", ablation.lost},
-            {"neurons", ablation.neurons},
-            {"others_kept", ablation.others}}},
-          {"edit", edit_json(session, world, study.edit)},
-          {"edits",
-           {{"count", study.edits.size()},
-            {"efficacy", edit.took},
-            {"efficacy_all_ways", edit.ways},
-            {"generalisation", edit.held_out},
-            {"specificity", edit.others},
-            {"worst_specificity", edit.least},
-            {"same_subject", edit.subject},
-            {"same_relation_and_answer", edit.alike}}},
-          {"each_edit", edits}};
-}
-
 void show_facts(const LookOptions& options, const FactStudyOptions& study_options) {
   const Session session = open_model(options);
   const FactWorld world({.seed = study_options.world});
@@ -191,7 +78,7 @@ void show_facts(const LookOptions& options, const FactStudyOptions& study_option
     progress.update(static_cast<int64_t>(kSteps * share), what);
   });
   progress.clear();
-  if (options.json) return write_json(study_json(session, world, study));
+  if (options.json) return write_json(fact_study_json(session, world, study));
   const Fact& fact = world.facts()[study.fact];
   fmt::print(
       "{} facts; recall {:.2f} % (sentences trained {:.2f} %, other ways to say the same {:.2f} %)\n"

@@ -8,10 +8,13 @@
 #include <mutex>
 
 #include "app/command.h"
+#include "server/inspect_routes.h"
 #include "server/libretranslate_routes.h"
 #include "server/openai_routes.h"
+#include "server/runs_routes.h"
 #include "server/served_models.h"
 #include "server/server.h"
+#include "training/run_folder.h"
 
 namespace limpid {
 namespace {
@@ -24,6 +27,8 @@ struct ServeOptions {
   std::vector<std::string> languages;
   double grace = 30;
   double memory = 0;
+  std::string runs;  // a folder of training runs
+  InspectLimits inspect;
   bool quiet = false;
 };
 
@@ -69,6 +74,7 @@ void add_options(CommandLine& line, ServeOptions& options) {
     line.add_option(name, value, help)->check(CLI::Range(int64_t{1}, int64_t{1} << 40))->capture_default_str();
   };
   line.add_option("MODELS", options.models, "models' folders or files; ID=PATH gives one another name")->required();
+  line.add_option("--runs", options.runs, "a folder whose training runs can be watched, besides those of the models");
   line.add_option("--host", access.host, "address to listen on; others than loopback want a key")
       ->capture_default_str();
   line.add_option("--port", server.port, "port to listen on (0: one that is free)")
@@ -99,6 +105,7 @@ void add_options(CommandLine& line, ServeOptions& options) {
   line.add_option("--max-tokens", options.limits.output_tokens, "most tokens of one answer (0: the model's context)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
   whole("--max-texts", options.limits.texts, "most texts of one request: prompts times samples");
+  whole("--max-capture-bytes", options.inspect.bytes, "most bytes of the numbers in one answer of /inspect");
   add_seconds(line, "--request-timeout", limits.request, "seconds in which a request must be answered");
   add_seconds(line, "--idle-timeout", limits.idle, "seconds that a connection may lie idle");
   line.add_flag("--quiet", options.quiet, "no access log");
@@ -134,14 +141,20 @@ int run_serve(int argc, char** argv) {
     };
   Server server(std::move(options.server));
   ServedModels models;  // gone before the server, whose replies its engines hold
+  WatchedRuns runs;
+  RunEvents events;
   describe_engine_metrics(server.metrics());
   add_openai_routes(server, models, options.limits);
   add_libretranslate_routes(server, models, language_pairs(options.languages), options.limits);
+  add_inspect_routes(server, models, options.inspect);
+  add_runs_routes(server, runs, events);
   server.start();
   for (const std::string& model : options.models) {
     const ServedModel& loaded = models.load(model, options.engine, &server.metrics());
+    if (is_run_folder(loaded.path)) runs.add(loaded.path, loaded.id);
     for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid serve: {}: {}\n", loaded.id, note);
   }
+  if (!options.runs.empty()) runs.add_all_in(options.runs);
   server.set_ready();
   fmt::print(stderr, "limpid serve: {}\n", server.address());
   signals.wait();

@@ -4,6 +4,7 @@
 
 #include "app/command.h"
 #include "app/recipe_file.h"
+#include "app/run_watch.h"
 #include "app/training_display.h"
 #include "base/interrupt.h"
 #include "training/trainer.h"
@@ -32,6 +33,8 @@ int run_train(int argc, char** argv) {
   line.add_option("--out", out, "the folder of the run and its model");
   line.add_flag("--dump-config", dump, "print the effective recipe and do nothing else");
   line.add_flag("--quiet", quiet, "say only what went wrong");
+  WatchOptions watch;
+  add_watch_options(line, watch);
   if (const auto code = line.read(argc, argv)) return *code;
 
   const Recipe recipe = open_recipe(recipe_name, overrides);
@@ -45,9 +48,12 @@ int run_train(int argc, char** argv) {
   }
   RunFolder folder(out);
   TrainingDisplay display(quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal);
+  const RunWatch page(folder.path(), watch);
   const InterruptGuard guard;
-  const TrainingResult result = train(
-      recipe, folder, display, {.command = command_text(argc, argv), .interrupted = [] { return interrupted(); }});
+  const TrainingResult result = train(recipe, folder, display,
+                                      {.command = command_text(argc, argv),
+                                       .interrupted = [] { return interrupted(); },
+                                       .validated = run_recorder(folder.path())});
   display.clear();
   if (result.interrupted) {
     fmt::print(stderr, "Saved at step {}. The same command goes on from there.\n", result.steps);

@@ -134,7 +134,7 @@ Json WatchedRun::summary() const {
   const Json config = parsed(text_of(folder_ / "config.json"));
   json["model_type"] = config.is_object() ? config.value("model_type", Json()) : Json();
   json["updated"] = written_at(log());
-  json["model"] = nullptr;
+  json["model"] = model_.empty() ? Json() : Json(model_);
   return json;
 }
 
@@ -193,7 +193,7 @@ std::string WatchedRun::recording(int64_t step) const {
   return read_text(path);
 }
 
-void WatchedRuns::add(const fs::path& folder) {
+void WatchedRuns::add(const fs::path& folder, const std::string& model) {
   const fs::path whole = fs::absolute(folder).lexically_normal();
   const fs::path path = whole.has_filename() ? whole : whole.parent_path();
   for (const WatchedRun& run : runs_)
@@ -202,7 +202,7 @@ void WatchedRuns::add(const fs::path& folder) {
   std::string id = name;
   const auto taken = [&] { return std::any_of(runs_.begin(), runs_.end(), [&](const WatchedRun& r) { return r.id() == id; }); };
   for (int number = 2; taken(); ++number) id = fmt::format("{}-{}", name, number);
-  runs_.emplace_back(id, path);
+  runs_.emplace_back(id, path, model);
 }
 
 void WatchedRuns::add_all_in(const fs::path& folder) {

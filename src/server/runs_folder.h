@@ -11,7 +11,9 @@ namespace limpid {
 
 class WatchedRun {
  public:
-  WatchedRun(std::string id, std::filesystem::path folder) : id_(std::move(id)), folder_(std::move(folder)) {}
+  // `model`: the id under which its model is served; empty: it is not.
+  WatchedRun(std::string id, std::filesystem::path folder, std::string model = "")
+      : id_(std::move(id)), folder_(std::move(folder)), model_(std::move(model)) {}
 
   const std::string& id() const { return id_; }
   const std::filesystem::path& folder() const { return folder_; }
@@ -31,11 +33,13 @@ class WatchedRun {
  private:
   std::string id_;
   std::filesystem::path folder_;
+  std::string model_;
 };
 
 class WatchedRuns {
  public:
-  void add(const std::filesystem::path& folder);         // whose name is the id, with a number where that is taken
+  // Its name is the run's id, with a number behind it where that is taken.
+  void add(const std::filesystem::path& folder, const std::string& model = "");
   void add_all_in(const std::filesystem::path& folder);  // its run folders
   const WatchedRun& find(const std::string& id) const;   // throws 404
   const std::vector<WatchedRun>& all() const { return runs_; }
