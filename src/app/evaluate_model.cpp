@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "app/progress.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -11,7 +9,7 @@
 #include "inference/loaded_model.h"
 #include "text/word_tokenizer.h"
 #include "training/dataset.h"
-#include "training/example_batch.h"
+#include "training/likelihood.h"
 
 namespace limpid {
 namespace {
@@ -84,55 +82,18 @@ int evaluate_translations(const EvaluateModelOptions& options, const LoadedModel
   return 0;
 }
 
-// Text that the model has not seen, by the same windows or lines as in training.
 int evaluate_likelihood(const EvaluateModelOptions& options, const LoadedModel& loaded, const Recipe& recipe) {
-  const Tokenizer& tokenizer = *loaded.tokenizers.source;
-  const SpecialIds special = tokenizer.special();
-  const bool stream = recipe.data.unit == "stream";
-  const auto window =
-      static_cast<size_t>(stream && recipe.batch.window > 0 ? recipe.batch.window : loaded.config().max_positions);
-  CorpusReader reader(corpus_files(recipe, recipe.data.test));
-  std::vector<int32_t> waiting;
-  double nats = 0;
-  int64_t tokens = 0, bytes = 0;
-  const Arena arena;
-  const auto score = [&](const std::vector<int32_t>& ids) {
-    if (ids.size() < 2) return;
-    Run run({.arena = arena});
-    const Loss loss = loaded.model->loss(run, Batch::next_tokens({ids}), {});
-    nats += loss.sum;
-    tokens += loss.tokens;
-  };
-  const auto flush = [&](bool all) {
-    while (waiting.size() > window || (all && waiting.size() > 1)) {
-      const size_t count = std::min(window + 1, waiting.size());
-      score({waiting.begin(), waiting.begin() + static_cast<ptrdiff_t>(count)});
-      waiting.erase(waiting.begin(), waiting.begin() + static_cast<ptrdiff_t>(count - 1));
-    }
-  };
-  while (const auto example = reader.next()) {
-    bytes += static_cast<int64_t>(example->first.size()) + 1;
-    std::vector<int32_t> ids =
-        tokenizer.encode(stream && special.end < 0 ? std::string(example->first) + '\n' : std::string(example->first));
-    if (!stream && special.begin >= 0) ids.insert(ids.begin(), special.begin);
-    if (special.end >= 0) ids.push_back(special.end);
-    waiting.insert(waiting.end(), ids.begin(), ids.end());
-    flush(!stream);
-    if (!stream) waiting.clear();
-  }
-  flush(true);
-  check(tokens > 0, "[evaluate] there is nothing to predict in {}", recipe.data.test[0]);
-  const double mean = nats / static_cast<double>(tokens), bits = nats / std::log(2) / static_cast<double>(bytes);
+  const Likelihood result = measure_likelihood(loaded, recipe);
   if (options.scores.json)
-    fmt::print("{}\n", nlohmann::ordered_json{{"loss", mean},
-                                              {"perplexity", std::exp(mean)},
-                                              {"bits_per_byte", bits},
-                                              {"tokens", tokens},
-                                              {"bytes", bytes}}
+    fmt::print("{}\n", nlohmann::ordered_json{{"loss", result.loss()},
+                                              {"perplexity", result.perplexity()},
+                                              {"bits_per_byte", result.bits_per_byte()},
+                                              {"tokens", result.tokens},
+                                              {"bytes", result.bytes}}
                            .dump());
   else
-    fmt::print("loss {:.4f} nats a token, perplexity {:.3f}, {:.4f} bits a byte ({} tokens, {} bytes)\n", mean,
-               std::exp(mean), bits, tokens, bytes);
+    fmt::print("loss {:.4f} nats a token, perplexity {:.3f}, {:.4f} bits a byte ({} tokens, {} bytes)\n", result.loss(),
+               result.perplexity(), result.bits_per_byte(), result.tokens, result.bytes);
   return 0;
 }
 

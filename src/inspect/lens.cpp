@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "autograd/ops.h"
+#include "base/parallel.h"
 #include "inspect/run_record.h"
 #include "inspect/weights.h"
 
@@ -39,22 +39,29 @@ class Unembedding {
   const RunRecord& record_;
 };
 
+// The tokens with the highest scores, of equals the lower id first.
+std::vector<int32_t> highest(const real* logits, int64_t count, int64_t wanted) {
+  const auto before = [&](int32_t a, int32_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; };
+  std::vector<int32_t> kept;
+  for (int32_t i = 0; i < count; ++i) {
+    if (std::ssize(kept) == wanted && !before(i, kept.back())) continue;
+    if (std::ssize(kept) == wanted) kept.pop_back();
+    kept.insert(std::upper_bound(kept.begin(), kept.end(), i, before), i);
+  }
+  return kept;
+}
+
 LensCell read_cell(const real* logits, int64_t count, int64_t top, int32_t watched) {
   const auto most = static_cast<double>(*std::max_element(logits, logits + count));
   double sum = 0, weighted = 0;
   for (int64_t i = 0; i < count; ++i) {
-    const double x = static_cast<double>(logits[i]) - most;
-    sum += std::exp(x);
-    weighted += x * std::exp(x);
+    const double x = static_cast<double>(logits[i]) - most, share = std::exp(x);
+    sum += share;
+    weighted += x * share;
   }
   LensCell cell{.watched = watched, .entropy = (std::log(sum) - weighted / sum) / std::log(2.0)};
   const auto probability = [&](int64_t i) { return std::exp(static_cast<double>(logits[i]) - most) / sum; };
-  std::vector<int32_t> order(count);
-  std::iota(order.begin(), order.end(), 0);
-  const auto kept = static_cast<ptrdiff_t>(std::min(top, count));
-  std::partial_sort(order.begin(), order.begin() + kept, order.end(),
-                    [&](int32_t a, int32_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; });
-  for (ptrdiff_t i = 0; i < kept; ++i) cell.top.push_back({order[i], probability(order[i])});
+  for (const int32_t id : highest(logits, count, std::min(top, count))) cell.top.push_back({id, probability(id)});
   if (watched >= 0) {
     cell.rank = 1 + std::count_if(logits, logits + count, [&](real x) { return x > logits[watched]; });
     cell.probability = probability(watched);
@@ -96,9 +103,12 @@ LensTable logit_lens(const Model& model, const Example& example, const LensOptio
     const Tensor logits = unembedding.logits(layer);
     check(options.watched < logits.cols(), "[look] there is no token {}: the model chooses among {}", options.watched,
           logits.cols());
-    for (int64_t i = 0; i < table.positions; ++i)
-      table.cells.push_back(read_cell(logits.values().row(i), logits.cols(), options.top,
-                                      options.watched >= 0 ? options.watched : example.next[i]));
+    const size_t first = table.cells.size();
+    table.cells.resize(first + static_cast<size_t>(table.positions));
+    parallel_for(table.positions, [&](int64_t i) {
+      table.cells[first + static_cast<size_t>(i)] = read_cell(logits.values().row(i), logits.cols(), options.top,
+                                                              options.watched >= 0 ? options.watched : example.next[i]);
+    });
   }
   return table;
 }
