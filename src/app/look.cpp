@@ -117,10 +117,10 @@ Example read_example(const Session& session, const LookOptions& options) {
     text.text = line->substr(0, tab);
     if (tab != std::string::npos) text.target = line->substr(tab + 1);
   }
-  Example example = session.example(text);
+  const Session& plain = options.unedited ? *options.unedited : session;
+  Example example = plain.example(text);
   if (const InterventionList list = read_interventions(options); !list.values.empty())
-    example.changes =
-        std::make_shared<Intervener>(options.unedited ? *options.unedited : session, example, list.values);
+    example.changes = std::make_shared<Intervener>(plain, example, list.values);
   return example;
 }
 

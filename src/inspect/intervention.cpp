@@ -60,7 +60,7 @@ void Intervener::Rule::change(real& x, int64_t position, int64_t column, int64_t
 Intervener::Intervener(const Session& session, const Example& example, const std::vector<Intervention>& interventions)
     : batch_(example.batch) {
   check(batch_.input.sequences.count() == 1, "[look] interventions work on one text at a time");
-  const std::vector<TapInfo> taps = list_taps(session.model());
+  const std::vector<TapInfo>& taps = session.taps();
   for (const Intervention& intervention : interventions)
     for (const TapInfo& tap : find_taps(taps, intervention.place.tap, session.config())) {
       Rule rule{

@@ -75,6 +75,11 @@ std::string Session::piece(int32_t id) const {
   return piece_of(writer(), id);
 }
 
+const std::vector<TapInfo>& Session::taps() const {
+  std::call_once(found->once, [&] { found->taps = list_taps(model()); });
+  return found->taps;
+}
+
 Session open_session(const std::filesystem::path& folder) { return {load_model(folder)}; }
 
 std::string piece_of(const Tokenizer& tokenizer, int32_t id) {

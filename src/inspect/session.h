@@ -4,11 +4,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "autograd/probe.h"
 #include "inference/loaded_model.h"
+#include "inspect/tap_names.h"
 
 namespace limpid {
 
@@ -41,6 +43,13 @@ struct Session {
   // The token that a word is; its first one where it is several. "#17" is the token of that id.
   int32_t token(const Tokenizer& tokenizer, const std::string& word) const;
   std::string piece(int32_t id) const;  // of the side that writes; of a classifier: the label
+  const std::vector<TapInfo>& taps() const;  // list_taps, found by the first who asks
+
+  struct FoundTaps {
+    std::once_flag once;
+    std::vector<TapInfo> taps;
+  };
+  std::shared_ptr<FoundTaps> found = std::make_shared<FoundTaps>();  // for taps()
 };
 
 Session open_session(const std::filesystem::path& folder);

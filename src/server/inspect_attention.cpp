@@ -35,7 +35,7 @@ std::string group_of(const std::string& pattern) {
 
 std::vector<TapInfo> patterns_of(InspectCall& call, const std::string& wanted) {
   std::vector<TapInfo> taps;
-  for (const TapInfo& tap : list_taps(call.unchanged().model())) {
+  for (const TapInfo& tap : call.unchanged().taps()) {
     const bool pattern = tap.keys && (tap.name.ends_with(".pattern") || tap.name == "align");
     const bool chosen = wanted.empty() || group_of(tap.name).ends_with(wanted) || matches_pattern(wanted, tap.name) ||
                         matches_pattern(wanted + ".pattern", tap.name);

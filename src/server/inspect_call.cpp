@@ -120,7 +120,8 @@ void InspectCall::read_text() {
     target_ids_ = limpid::target_ids(served.session.loaded, target);
     if (open && !target_ids_.empty()) target_ids_.pop_back();
   } else if (!own_target && !open) {
-    target_ids_ = translate(model(), std::span(&ids, 1), {.beam = 1}).at(0).at(0).ids;
+    // By the model as it is, so that what is before and after an intervention is about the same tokens.
+    target_ids_ = translate(served.session.model(), std::span(&ids, 1), {.beam = 1}).at(0).at(0).ids;
     written_by_model_ = true;
     if (served.session.writer().special().end >= 0) target_ids_.push_back(served.session.writer().special().end);
   }
@@ -185,8 +186,10 @@ void InspectCall::describe(Json& into, const std::string& part, const std::vecto
   }
   for (const std::string& option : options) command += " " + shell_quoted(option);
   if (!list_.empty()) {
-    if (part != "intervene") command += " --interventions changes.toml";
-    else command += " --file changes.toml";
+    if (part == "intervene")
+      command += " --file changes.toml";
+    else if (!part.starts_with("limpid "))
+      command += " --interventions changes.toml";
     into["toml"] = toml_;
   }
   into["command"] = command;

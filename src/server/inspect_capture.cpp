@@ -128,7 +128,7 @@ std::vector<TapInfo> wanted_taps(InspectCall& call) {
     throw HttpError(400, "Name the taps: \"taps\": [\"blocks.*.resid_post\"]; /inspect/taps lists all.",
                     {.param = "taps"});
   std::vector<TapInfo> taps;
-  const std::vector<TapInfo> known = list_taps(call.unchanged().model());
+  const std::vector<TapInfo>& known = call.unchanged().taps();
   for (const std::string& pattern : patterns)
     for (const TapInfo& tap : find_taps(known, pattern, call.config())) {
       const bool in_layers = layers.empty() || std::count(layers.begin(), layers.end(), layer_of(tap.name)) > 0;
@@ -185,7 +185,7 @@ Answer view_capture(InspectCall& call) {
 Answer view_norms(InspectCall& call) {
   const Example& example = call.example();
   std::vector<TapInfo> taps;
-  for (const TapInfo& tap : list_taps(call.unchanged().model())) {
+  for (const TapInfo& tap : call.unchanged().taps()) {
     const std::string name = tap.name.substr(tap.name.rfind('.') + 1);
     constexpr std::string_view kWritten[] = {"embed",   "pos_embed", "attn_out",  "cross_attn_out",
                                              "ffn_out", "resid_pre", "resid_post", "h"};

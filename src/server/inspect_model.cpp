@@ -212,7 +212,7 @@ Answer view_model(InspectCall& call) {
 
 Answer view_taps(InspectCall& call) {
   Json list = Json::array();
-  for (const TapInfo& tap : list_taps(call.unchanged().model()))
+  for (const TapInfo& tap : call.unchanged().taps())
     list.push_back({{"name", tap.name},
                     {"hook", hook_name(tap.name, call.config())},
                     {"rows", axis_name(tap.rows)},

@@ -209,7 +209,7 @@ Answer view_interventions(InspectCall& call) {
   if (call.has_text()) {
     call.example();
   } else {
-    const std::vector<TapInfo> taps = list_taps(call.unchanged().model());
+    const std::vector<TapInfo>& taps = call.unchanged().taps();
     for (const Intervention& one : call.interventions().values) find_taps(taps, one.place.tap, call.config());
   }
   call.session();

@@ -28,7 +28,7 @@ void pass_on(InspectCall& call, const char* field, const char* option, std::vect
 }
 
 std::vector<std::string> tap_names(InspectCall& call) {
-  const std::vector<TapInfo> known = list_taps(call.unchanged().model());
+  const std::vector<TapInfo>& known = call.unchanged().taps();
   std::vector<std::string> names;
   for (const std::string& pattern : call.fields.texts("taps"))
     for (const TapInfo& tap : find_taps(known, pattern, call.config()))
