@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "inspect/alignment_json.h"
 #include "inspect/head_statistics_json.h"
@@ -61,6 +62,15 @@ std::vector<real> columns_of(const TapValues& values, int64_t head, int64_t head
   for (int64_t i = 0; i < values.positions; ++i)
     columns.insert(columns.end(), values.row(i) + head * size, values.row(i) + (head + 1) * size);
   return columns;
+}
+
+// q·kᵀ
+std::vector<real> products_of(const std::vector<real>& q, const std::vector<real>& k, int64_t size) {
+  std::vector<real> products;
+  for (auto row = q.begin(); row != q.end(); row += size)
+    for (auto key = k.begin(); key != k.end(); key += size)
+      products.push_back(static_cast<real>(std::inner_product(row, row + size, key, 0.0)));
+  return products;
 }
 
 // What one head writes into the residual stream: its part of the output projection, without the bias.
@@ -157,7 +167,9 @@ Answer view_attention(InspectCall& call) {
   const auto of = [&](const char* name) -> const TapValues& { return values.at(attention + "." + name); };
   const int64_t size = config.head_size > 0 ? config.head_size : of("q").cols / pattern.heads;
   const int64_t kv_heads = of("k").cols / size, kv_head = head / (pattern.heads / kv_heads);
-  const double scale = config.scale_scores ? 1 / std::sqrt(static_cast<double>(size)) : 1;
+  double scale = config.scale_scores ? 1 / std::sqrt(static_cast<double>(size)) : 1;
+  if (config.attention_scale > 0) scale = config.attention_scale;
+  if (config.scale_by_layer) scale /= static_cast<double>(layer_of(attention) + 1);
   const std::string side = attention.starts_with("encoder.") ? "encoder" : "";
   const BlockNames block = stack_names(config, side.empty() ? "decoder" : side).of(layer_of(attention));
   const Projection output = WeightTable(call.model()).projection(
@@ -177,8 +189,9 @@ Answer view_attention(InspectCall& call) {
   add_rows("rot_q", head, pattern.heads);
   add_rows("rot_k", kv_head, kv_heads);
   const std::vector<int64_t> pairs = {of("scores").positions, of("scores").cols};
-  std::vector<real> product(matrix("scores").begin(), matrix("scores").end());
-  for (real& x : product) x = static_cast<real>(static_cast<double>(x) / scale);
+  const std::vector<real> product =
+      products_of(columns_of(of(values.contains(attention + ".rot_q") ? "rot_q" : "q"), head, pattern.heads),
+                  columns_of(of(values.contains(attention + ".rot_k") ? "rot_k" : "k"), kv_head, kv_heads), size);
   arrays.add("product", pairs, std::span<const real>(product));
   for (const char* name : {"scores", "masked", "pattern"}) arrays.add(name, pairs, matrix(name));
   add_rows("v", kv_head, kv_heads);

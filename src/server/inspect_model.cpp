@@ -38,8 +38,8 @@ const char* activation_name(Activation activation) {
     case Activation::gelu_tanh: return "gelu_tanh";
     case Activation::silu: return "silu";
     case Activation::tanh: return "tanh";
-    default: return "other";
   }
+  return "";
 }
 
 const char* positions_name(PositionKind kind) {
@@ -48,6 +48,16 @@ const char* positions_name(PositionKind kind) {
     case PositionKind::sinusoidal: return "sinusoidal";
     case PositionKind::learned: return "learned";
     case PositionKind::rotary: return "rotary";
+  }
+  return "";
+}
+
+const char* norm_place_name(NormPlace place) {
+  switch (place) {
+    case NormPlace::before: return "before";
+    case NormPlace::after: return "after";
+    case NormPlace::output: return "output";
+    case NormPlace::both: return "both";
   }
   return "";
 }
@@ -176,9 +186,7 @@ Answer view_model(InspectCall& call) {
                {"writes", config.family != Family::encoder},
                {"labels", config.labels},
                {"norm", config.norm == NormKind::rms ? "rms" : config.norm == NormKind::batch ? "batch" : "layer"},
-               {"norm_place", config.norm_place == NormPlace::before  ? "before"
-                              : config.norm_place == NormPlace::after ? "after"
-                                                                      : "other"},
+               {"norm_place", norm_place_name(config.norm_place)},
                {"norm_eps", static_cast<double>(config.norm_eps)},
                {"final_norm", config.final_norm},
                {"embedding_norm", config.embedding_norm},

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <thread>
 
 #include "formats/safetensors.h"

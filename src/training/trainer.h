@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "models/model.h"
 #include "training/dataset.h"
 #include "training/run_folder.h"
 
