@@ -22,7 +22,7 @@ struct LookOptions {
   bool json = false;
   std::string csv, svg;  // files; "-": the standard output
   std::string color = "auto";
-  int64_t width = 0;  // of the terminal; 0: asked of it
+  int64_t width = 0;                                // of the terminal; 0: asked of it
   mutable std::shared_ptr<const Session> unedited;  // the model as it lies on the disk, where open_model has changed it
 };
 

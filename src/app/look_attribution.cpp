@@ -25,9 +25,9 @@ std::string attribution_text(const Session& session, const Example& example, con
   std::vector<LogitPart> parts = result.parts;
   std::stable_sort(parts.begin(), parts.end(),
                    [](const LogitPart& a, const LogitPart& b) { return std::abs(a.value) > std::abs(b.value); });
-  std::string text =
-      fmt::format("{} after \"{}\" (position {}): {:.4f}\n\n", attributed_text(session, result, command.options.against),
-                  visible(example.input[result.position]), result.position, result.logit);
+  std::string text = fmt::format("{} after \"{}\" (position {}): {:.4f}\n\n",
+                                 attributed_text(session, result, command.options.against),
+                                 visible(example.input[result.position]), result.position, result.logit);
   const auto shown = std::min(parts.size(), static_cast<size_t>(command.top));
   const double most = parts.empty() ? 1 : std::max(std::abs(parts[0].value), 1e-30);
   double rest = 0;

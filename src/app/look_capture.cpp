@@ -43,8 +43,7 @@ void each_line(const Session& session, const std::vector<std::string>& files,
 
 // The text with what the model writes after it (of an encoder-decoder model: for it), as far as it reads that itself.
 Example with_written(const Session& session, const Example& example, int64_t most) {
-  const std::vector<int32_t> written =
-      write_greedily(session.model(), example, most, session.writer().special().end);
+  const std::vector<int32_t> written = write_greedily(session.model(), example, most, session.writer().special().end);
   fmt::print(stderr, "limpid look: writes {} tokens: {}\n", written.size(), session.writer().decode(written));
   std::vector<int32_t> ids;
   if (!session.two_sided()) ids = example.batch.input.ids;

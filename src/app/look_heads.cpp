@@ -25,8 +25,7 @@ std::string table(const std::vector<HeadStatistics>& heads) {
   std::string text = fmt::format("{:{}}  head  entropy  distance  previous  induction  first\n", "", longest);
   for (const HeadStatistics& head : heads)
     text += fmt::format("{:{}}  {:4}  {:7.3f}  {:>8}  {:>8}  {:>9}  {:5.3f}\n", head.attention, longest, head.head,
-                        head.entropy, number(head.distance), number(head.previous),
-                        number(head.induction), head.first);
+                        head.entropy, number(head.distance), number(head.previous), number(head.induction), head.first);
   return text;
 }
 

@@ -62,8 +62,8 @@ void show_one_neuron(const LookOptions& options, const NeuronCommand& command, c
     return write_json(json);
   }
   fmt::print("block {}, neuron {} of {}\n  asks for  {}\n  promotes  {}\n  demotes   {}\n", command.block,
-             command.neuron, reader.count(), tokens_text(tokenizer, reading.asked), tokens_text(tokenizer, reading.promoted),
-             tokens_text(tokenizer, reading.demoted));
+             command.neuron, reader.count(), tokens_text(tokenizer, reading.asked),
+             tokens_text(tokenizer, reading.promoted), tokens_text(tokenizer, reading.demoted));
   if (firing) fmt::print("{}", firing_text(*firing, terminal_style(options)));
 }
 

@@ -40,7 +40,8 @@ std::function<void(const Model&, const Dataset&, int64_t)> run_recorder(std::fil
 
 void add_watch_options(CommandLine& line, WatchOptions& options) {
   line.add_flag("--watch", options.watch, "serve a page on which the run can be watched, and print its address");
-  line.add_option("--port", options.port, "of --watch (default: 8080, or a free one where that is taken; 0: a free one)")
+  line.add_option("--port", options.port,
+                  "of --watch (default: 8080, or a free one where that is taken; 0: a free one)")
       ->check(CLI::Range(0, 65535));
 }
 

@@ -14,7 +14,8 @@ namespace limpid {
 
 // Records attention and lens of a sentence at every validation (inspect/run_recording.h). A recording that cannot be
 // written does not end a run.
-std::function<void(const Model& model, const Dataset& dataset, int64_t step)> run_recorder(std::filesystem::path folder);
+std::function<void(const Model& model, const Dataset& dataset, int64_t step)> run_recorder(
+    std::filesystem::path folder);
 
 struct WatchOptions {
   bool watch = false;

@@ -122,10 +122,11 @@ void LineTranslator::write(const Line& line) const {
 
 void LineTranslator::write_json(const Line& line) const {
   using Json = nlohmann::ordered_json;
-  const Json object = {{"line", line.number},
-                       {"source", line.text},
-                       {"parts", line.translated.parts.size()},
-                       {"translations", translator_.json(line.translated, options_.alignment.empty() ? nullptr : &alignment_)}};
+  const Json object = {
+      {"line", line.number},
+      {"source", line.text},
+      {"parts", line.translated.parts.size()},
+      {"translations", translator_.json(line.translated, options_.alignment.empty() ? nullptr : &alignment_)}};
   fmt::print("{}\n", object.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

@@ -32,12 +32,12 @@ struct TranslatedPart {
 };
 
 struct TranslatedText {
-  std::vector<TranslatedPart> parts;                  // of a blank text none
-  int64_t source_tokens = 0;                          // of the whole text, without the end
-  std::vector<size_t> cut;                            // of each sentence longer than the model reads: in how many parts
-  size_t open = 0;                                    // results to come
-  std::function<void()> done = {};                    // called when the last one has come
-  std::function<void(Ending)> ended = {};             // called with how each part ended
+  std::vector<TranslatedPart> parts;       // of a blank text none
+  int64_t source_tokens = 0;               // of the whole text, without the end
+  std::vector<size_t> cut;                 // of each sentence longer than the model reads: in how many parts
+  size_t open = 0;                         // results to come
+  std::function<void()> done = {};         // called when the last one has come
+  std::function<void(Ending)> ended = {};  // called with how each part ended
 
   size_t choices() const;
 };
@@ -46,7 +46,7 @@ class TextTranslator {
  public:
   TextTranslator(const LoadedModel& loaded, const TextTranslatorOptions& options);
 
-  int64_t most_tokens() const { return most_tokens_; }                    // that the model reads, without the end
+  int64_t most_tokens() const { return most_tokens_; }  // that the model reads, without the end
   int64_t split_above() const { return std::min(options_.split_above, most_tokens_); }
 
   // The writings whose results arrive in `into`, which must stay where it is until none is open.

@@ -89,8 +89,8 @@ std::string safetensors_head(const std::vector<ArrayShape>& arrays,
 
 void ArrayBytes::add(std::string name, std::vector<int64_t> shape, std::span<const real> numbers) {
   arrays_.push_back({std::move(name), std::move(shape), ArrayType::f32});
-  check(arrays_.back().numbers() == std::ssize(numbers), "[array] {} has {} numbers, its shape {}",
-        arrays_.back().name, numbers.size(), arrays_.back().numbers());
+  check(arrays_.back().numbers() == std::ssize(numbers), "[array] {} has {} numbers, its shape {}", arrays_.back().name,
+        numbers.size(), arrays_.back().numbers());
   if constexpr (std::is_same_v<real, float>) {
     numbers_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
   } else {

@@ -47,7 +47,7 @@ BeamTree grow_beam(const Model& model, const Example& example, const BeamTreeOpt
   Continuations text(model, example, options.prefix);
   BeamSearch search(options.search);
   BeamTree tree{.nodes = {{.state = BeamNode::State::kept}}, .found = {}};
-  std::vector<int64_t> live = {0};                          // the node of each live hypothesis
+  std::vector<int64_t> live = {0};                         // the node of each live hypothesis
   std::map<std::vector<int32_t>, int64_t> open, finished;  // by their tokens
   while (search.live() > 0 && !text.full()) {
     search.advance(likeliest_of(model.config(), text, text.scores(), options), 0);

@@ -20,8 +20,8 @@ Continuations::Continuations(const Model& model, const Example& example, std::ve
 
 bool Continuations::full() const {
   const bool goes_on = model_.config().family == Family::language_model;
-  const auto read = static_cast<int64_t>((goes_on ? example_.batch.input.ids.size() : 1) + prefix_.size() +
-                                         written_.front().size());
+  const auto read =
+      static_cast<int64_t>((goes_on ? example_.batch.input.ids.size() : 1) + prefix_.size() + written_.front().size());
   return read > most_positions(model_.config());
 }
 

@@ -48,8 +48,7 @@ Json map_json(const WordVectors& words, const Projection2d& projection) {
 std::string map_csv(const WordVectors& words, const Projection2d& projection) {
   std::string text = "word,x,y\n";
   for (size_t i = 0; i < words.names.size(); ++i)
-    text +=
-        fmt::format("{},{},{}\n", csv_field(words.names[i]), projection.points[i][0], projection.points[i][1]);
+    text += fmt::format("{},{},{}\n", csv_field(words.names[i]), projection.points[i][0], projection.points[i][1]);
   return text;
 }
 

@@ -84,7 +84,8 @@ TEST_P(LookJson, LensEndsWithTheModelsOwnProbabilities) {
     EXPECT_EQ(last[i]["watched"]["id"], example.next[i]);
     EXPECT_EQ(last[i]["watched"]["rank"], rank_of(p, example.next[i]));
     EXPECT_NEAR(last[i]["watched"]["probability"].get<double>(), p[example.next[i]], 1e-5);
-    EXPECT_NEAR(last[i]["watched"]["logit"].get<double>(), static_cast<double>(logits.values()(i, example.next[i])), 1e-4);
+    EXPECT_NEAR(last[i]["watched"]["logit"].get<double>(), static_cast<double>(logits.values()(i, example.next[i])),
+                1e-4);
   }
 }
 
@@ -92,7 +93,8 @@ TEST_P(LookJson, AttributionAddsUpToTheLogit) {
   const int64_t position = 2;
   const int32_t token = token_to_attribute(session(), example, position);
   EXPECT_EQ(token, example.next[position]);
-  const Json json = attribution_json(session(), attribute_logit(model(), example, {.position = position, .token = token}));
+  const Json json =
+      attribution_json(session(), attribute_logit(model(), example, {.position = position, .token = token}));
   const Tensor logits = forward_logits(model(), example, nullptr);
   double sum = 0;
   for (const Json& part : json["parts"]) sum += part["value"].get<double>();
@@ -120,12 +122,13 @@ TEST_P(LookJson, GradientAgreesWithTheDifferenceThatAStepMakes) {
     Example changed = example;
     changed.changes = std::make_shared<Intervener>(
         session(), example,
-        std::vector<Intervention>{parse_with_number(Intervention::Kind::set,
-                                                    fmt::format("{}={}", strong["place"].get<std::string>(), value + sign * step))});
+        std::vector<Intervention>{parse_with_number(
+            Intervention::Kind::set, fmt::format("{}={}", strong["place"].get<std::string>(), value + sign * step))});
     const Tensor moved = forward_logits(model(), changed, nullptr);
     ends.push_back(static_cast<double>(moved.values()(example.positions() - 1, 5)));
   }
-  EXPECT_NEAR((ends[1] - ends[0]) / (2 * step), strong["gradient"].get<double>(), 0.02 * (1 + std::abs(strong["gradient"].get<double>())));
+  EXPECT_NEAR((ends[1] - ends[0]) / (2 * step), strong["gradient"].get<double>(),
+              0.02 * (1 + std::abs(strong["gradient"].get<double>())));
   EXPECT_NEAR(strong["gradient_times_value"].get<double>(), value * strong["gradient"].get<double>(), 1e-9);
 }
 
@@ -153,9 +156,10 @@ TEST_P(LookJson, EffectComparesTwoPasses) {
   changed.changes = std::make_shared<Intervener>(
       session(), example, std::vector<Intervention>{{.kind = Intervention::Kind::zero, .place = parse_place(place)}});
   const Tensor before = forward_logits(model(), example, nullptr), after = forward_logits(model(), changed, nullptr);
-  const Json json =
-      effect_json(session(), example, compare_logits(before.values(), after.values(), {.position = 1, .watched = {3}}), 1);
-  const auto p = probabilities(before.values().row(1), before.cols()), q = probabilities(after.values().row(1), after.cols());
+  const Json json = effect_json(session(), example,
+                                compare_logits(before.values(), after.values(), {.position = 1, .watched = {3}}), 1);
+  const auto p = probabilities(before.values().row(1), before.cols()),
+             q = probabilities(after.values().row(1), after.cols());
   double divergence = 0;
   for (size_t i = 0; i < p.size(); ++i) divergence += p[i] * std::log(p[i] / q[i]);
   EXPECT_NEAR(json["positions"][1]["kl"].get<double>(), divergence, 1e-6);
@@ -180,7 +184,9 @@ TEST_P(LookJson, HeadStatisticsAreThoseOfThePatterns) {
       const real* row = pattern.row(i, head["head"].get<int64_t>());
       first += static_cast<double>(row[0]) / static_cast<double>(pattern.positions);
       for (int64_t j = 0; j < pattern.cols; ++j)
-        if (row[j] > 0) entropy -= static_cast<double>(row[j]) * std::log2(static_cast<double>(row[j])) / static_cast<double>(pattern.positions);
+        if (row[j] > 0)
+          entropy -= static_cast<double>(row[j]) * std::log2(static_cast<double>(row[j])) /
+                     static_cast<double>(pattern.positions);
     }
     EXPECT_NEAR(head["entropy"].get<double>(), entropy, 1e-4) << attention;
     EXPECT_NEAR(head["first"].get<double>(), first, 1e-5) << attention;
@@ -196,8 +202,10 @@ TEST_P(LookJson, NeuronsFiredAsTheirTapSays) {
   ASSERT_EQ(json.size(), 5u);
   double before = 1e30;
   for (const Json& neuron : json) {
-    EXPECT_NEAR(neuron["activation"].get<double>(), static_cast<double>(post.row(1)[neuron["neuron"].get<int64_t>()]), 1e-6);
-    EXPECT_NEAR(neuron["written"].get<double>(), std::abs(neuron["activation"].get<double>()) * neuron["answer_length"].get<double>(), 1e-5);
+    EXPECT_NEAR(neuron["activation"].get<double>(), static_cast<double>(post.row(1)[neuron["neuron"].get<int64_t>()]),
+                1e-6);
+    EXPECT_NEAR(neuron["written"].get<double>(),
+                std::abs(neuron["activation"].get<double>()) * neuron["answer_length"].get<double>(), 1e-5);
     EXPECT_LE(neuron["written"].get<double>(), before);
     before = neuron["written"].get<double>();
     EXPECT_EQ(neuron["promoted"].size(), 3u);
@@ -231,7 +239,8 @@ TEST_P(LookJson, EmbeddingsAreTheRowsOfTheTable) {
 }
 
 TEST_P(LookJson, PicturesHoldTheTapsNumbers) {
-  const std::string tap = recurrent() ? "align" : block(1) + (session().two_sided() ? ".cross_attn" : ".attn") + ".pattern";
+  const std::string tap =
+      recurrent() ? "align" : block(1) + (session().two_sided() ? ".cross_attn" : ".attn") + ".pattern";
   const TapValues values = tap_values(model(), example, {tap}).at(tap);
   const Json maps = to_json(tap_picture(session(), example, tap))["maps"];
   ASSERT_EQ(std::ssize(maps), values.heads);
@@ -263,7 +272,8 @@ TEST_P(LookJson, TheBeamIsATreeOfTheSearch) {
     // The chain rule: the nodes on the way to a hypothesis multiply to its probability.
     for (const BeamTree::Found& one : tree.found) {
       double sum = 0;
-      for (int64_t node = one.node; node > 0; node = tree.nodes[node].parent) sum += tree.nodes[node].token_log_probability;
+      for (int64_t node = one.node; node > 0; node = tree.nodes[node].parent)
+        sum += tree.nodes[node].token_log_probability;
       EXPECT_NEAR(sum, one.hypothesis.log_probability, 1e-6);
     }
     return;
@@ -279,7 +289,8 @@ TEST_P(LookJson, TheBeamIsATreeOfTheSearch) {
     EXPECT_EQ(tree.found[i].hypothesis.ids, expected[i].ids);
     EXPECT_EQ(tree.found[i].hypothesis.score, expected[i].score);
     std::vector<int32_t> ids;
-    for (int64_t node = tree.found[i].node; node > 0; node = tree.nodes[node].parent) ids.insert(ids.begin(), tree.nodes[node].id);
+    for (int64_t node = tree.found[i].node; node > 0; node = tree.nodes[node].parent)
+      ids.insert(ids.begin(), tree.nodes[node].id);
     if (tree.found[i].ended) ids.pop_back();
     EXPECT_EQ(ids, expected[i].ids);
   }

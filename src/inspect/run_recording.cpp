@@ -16,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kLongest = 24;     // tokens of the sentence
-constexpr int64_t kLookedAt = 100;   // examples among which it is chosen
+constexpr int64_t kLongest = 24;      // tokens of the sentence
+constexpr int64_t kLookedAt = 100;    // examples among which it is chosen
 constexpr int64_t kRecordings = 400;  // more are thinned out
 
 std::vector<int32_t> with_end(std::vector<int32_t> ids, const Tokenizer& tokenizer) {

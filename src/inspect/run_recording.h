@@ -7,9 +7,9 @@
 //   lens.top              (layers, positions) the likeliest token, as its id
 //   lens.top_probability  (layers, positions) of it
 //
-// and in its metadata "limpid", as JSON: step, text, layers, attention, source, input, next, top_tokens. A model without
-// attention has none of the first. Files stay small: the sentence has at most 24 tokens, and of many steps every
-// second one is forgotten.
+// and in its metadata "limpid", as JSON: step, text, layers, attention, source, input, next, top_tokens. A model
+// without attention has none of the first. Files stay small: the sentence has at most 24 tokens, and of many steps
+// every second one is forgotten.
 
 #include <filesystem>
 

@@ -42,7 +42,7 @@ struct Session {
   Example example(const Text& text) const;
   // The token that a word is; its first one where it is several. "#17" is the token of that id.
   int32_t token(const Tokenizer& tokenizer, const std::string& word) const;
-  std::string piece(int32_t id) const;  // of the side that writes; of a classifier: the label
+  std::string piece(int32_t id) const;       // of the side that writes; of a classifier: the label
   const std::vector<TapInfo>& taps() const;  // list_taps, found by the first who asks
 
   struct FoundTaps {

@@ -18,8 +18,7 @@ std::string shape_text(const TapInfo& tap) {
 
 nlohmann::ordered_json taps_json(const std::vector<TapInfo>& taps) {
   auto all = nlohmann::ordered_json::array();
-  for (const TapInfo& tap : taps)
-    all.push_back({{"name", tap.name}, {"shape", shape_text(tap)}, {"heads", tap.heads}});
+  for (const TapInfo& tap : taps) all.push_back({{"name", tap.name}, {"shape", shape_text(tap)}, {"heads", tap.heads}});
   return all;
 }
 

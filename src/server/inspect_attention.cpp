@@ -43,9 +43,10 @@ std::vector<TapInfo> patterns_of(InspectCall& call, const std::string& wanted) {
     if (pattern && chosen) taps.push_back(tap);
   }
   if (taps.empty())
-    throw HttpError(400, wanted.empty() ? "This model has no attention."
-                                        : fmt::format("This model has no attention \"{}\".", wanted),
-                    {.param = "attention"});
+    throw HttpError(
+        400,
+        wanted.empty() ? "This model has no attention." : fmt::format("This model has no attention \"{}\".", wanted),
+        {.param = "attention"});
   return taps;
 }
 
@@ -93,9 +94,10 @@ Answer view_recurrent_attention(InspectCall& call) {
   ArrayBytes arrays;
   for (const auto& [name, tap] : values)
     arrays.add(name == "align" ? "pattern" : name, {tap.positions, tap.cols}, std::span<const real>(tap.numbers));
-  return call.tensors(arrays,
-                      {{"attention", "align"}, {"layer", nullptr}, {"head", 0}, {"queries", example.input}, {"keys", example.source}},
-                      "heatmap", {"--tap", "align"});
+  return call.tensors(
+      arrays,
+      {{"attention", "align"}, {"layer", nullptr}, {"head", 0}, {"queries", example.input}, {"keys", example.source}},
+      "heatmap", {"--tap", "align"});
 }
 
 }  // namespace
@@ -151,8 +153,9 @@ Answer view_attention(InspectCall& call) {
   if (config.family == Family::rnn_seq2seq) return view_recurrent_attention(call);
   const std::vector<TapInfo> patterns = patterns_of(call, attention);
   if (patterns.size() != 1 || patterns[0].name != attention + ".pattern")
-    throw HttpError(400, fmt::format("Name one attention: \"attention\": \"{}\".",
-                                     patterns[0].name.substr(0, patterns[0].name.rfind('.'))),
+    throw HttpError(400,
+                    fmt::format("Name one attention: \"attention\": \"{}\".",
+                                patterns[0].name.substr(0, patterns[0].name.rfind('.'))),
                     {.param = "attention"});
   const TapInfo& pattern = patterns[0];
   if (head >= pattern.heads)
@@ -172,8 +175,9 @@ Answer view_attention(InspectCall& call) {
   if (config.scale_by_layer) scale /= static_cast<double>(layer_of(attention) + 1);
   const std::string side = attention.starts_with("encoder.") ? "encoder" : "";
   const BlockNames block = stack_names(config, side.empty() ? "decoder" : side).of(layer_of(attention));
-  const Projection output = WeightTable(call.model()).projection(
-      attention.ends_with("cross_attn") ? block.cross.output : block.self.output, config.layout);
+  const Projection output =
+      WeightTable(call.model())
+          .projection(attention.ends_with("cross_attn") ? block.cross.output : block.self.output, config.layout);
   ArrayBytes arrays;
   const auto add_rows = [&](const char* name, int64_t which, int64_t heads) {
     if (!values.contains(attention + "." + name)) return;
@@ -252,7 +256,8 @@ Answer view_alignment(InspectCall& call) {
   double maps = 0;
   for (const auto& [name, tap] : values) {
     if (which.head && *which.head >= tap.heads)
-      throw HttpError(400, fmt::format("There is no head {}: there are {}.", *which.head, tap.heads), {.param = "head"});
+      throw HttpError(400, fmt::format("There is no head {}: there are {}.", *which.head, tap.heads),
+                      {.param = "head"});
     alignment.resize(static_cast<size_t>(tap.positions), std::vector<double>(static_cast<size_t>(tap.cols)));
     for (int64_t head = which.head.value_or(0); head < (which.head ? *which.head + 1 : tap.heads); ++head, ++maps)
       for (int64_t i = 0; i < tap.positions; ++i)
@@ -268,9 +273,8 @@ Answer view_alignment(InspectCall& call) {
   Json json = word_attention_json(words);
   json["links"] = std::move(links);
   json["which"] = name_of(which);
-  json["tokens"] = {{"source", example.source},
-                    {"target", pieces_of(session.writer(), call.target_ids())},
-                    {"attention", alignment}};
+  json["tokens"] = {
+      {"source", example.source}, {"target", pieces_of(session.writer(), call.target_ids())}, {"attention", alignment}};
   std::vector<std::string> command = {"--pairs", "1"};
   if (which.layer) command.insert(command.end(), {"--layer", std::to_string(*which.layer)});
   if (which.head) command.insert(command.end(), {"--head", std::to_string(*which.head)});

@@ -19,9 +19,10 @@ using Json = nlohmann::ordered_json;
 void refuse_files(const InterventionList& list) {
   const auto refuse = [](bool named, const char* what) {
     if (named)
-      throw HttpError(400, fmt::format("{} reads a file, and a server reads no files for its clients: use token:, "
-                                       "embed: or texts:, or the command line.",
-                                       what),
+      throw HttpError(400,
+                      fmt::format("{} reads a file, and a server reads no files for its clients: use token:, "
+                                  "embed: or texts:, or the command line.",
+                                  what),
                       {.param = "interventions"});
   };
   for (const Intervention& one : list.values) {
@@ -35,7 +36,8 @@ void refuse_files(const InterventionList& list) {
 void check_tokens(const Config& config, size_t tokens) {
   const int64_t most = most_positions(config);
   if (static_cast<int64_t>(tokens) > most)
-    throw HttpError(400, fmt::format("The text has {} tokens and the model reads {}: give a shorter one.", tokens, most),
+    throw HttpError(400,
+                    fmt::format("The text has {} tokens and the model reads {}: give a shorter one.", tokens, most),
                     {.param = "text"});
 }
 
@@ -56,8 +58,10 @@ std::string shell_quoted(const std::string& word) {
 std::string interventions_toml(const Json& given) {
   if (given.is_string()) return given.get<std::string>();
   if (!given.is_array())
-    throw HttpError(400, "\"interventions\" is to be a list of objects such as {\"zero\": \"blocks.0.attn_out\"}, or the same as TOML.",
-                    {.param = "interventions"});
+    throw HttpError(
+        400,
+        "\"interventions\" is to be a list of objects such as {\"zero\": \"blocks.0.attn_out\"}, or the same as TOML.",
+        {.param = "interventions"});
   std::string toml;
   for (const Json& one : given) {
     if (!one.is_object())
@@ -67,7 +71,8 @@ std::string interventions_toml(const Json& given) {
     for (const auto& [key, value] : one.items()) {
       if (key.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") != std::string::npos ||
           !(value.is_string() || value.is_number()))
-        throw HttpError(400, fmt::format("An intervention has no \"{}\" of this kind.", key), {.param = "interventions"});
+        throw HttpError(400, fmt::format("An intervention has no \"{}\" of this kind.", key),
+                        {.param = "interventions"});
       toml += fmt::format("{} = {}\n", key, dumped(value));
     }
   }
@@ -165,10 +170,10 @@ int32_t InspectCall::token(const std::string& name) {
 
 void InspectCall::check_bytes(int64_t bytes) const {
   if (bytes > limits.bytes)
-    throw HttpError(413, fmt::format("The answer would have {}, more than the {} that this server sends: choose fewer "
-                                     "taps, layers, heads or positions, or ask for a reduced one.",
-                                     bytes_text(static_cast<uint64_t>(bytes)),
-                                     bytes_text(static_cast<uint64_t>(limits.bytes))));
+    throw HttpError(
+        413, fmt::format("The answer would have {}, more than the {} that this server sends: choose fewer "
+                         "taps, layers, heads or positions, or ask for a reduced one.",
+                         bytes_text(static_cast<uint64_t>(bytes)), bytes_text(static_cast<uint64_t>(limits.bytes))));
 }
 
 void InspectCall::describe(Json& into, const std::string& part, const std::vector<std::string>& options) {
@@ -178,11 +183,11 @@ void InspectCall::describe(Json& into, const std::string& part, const std::vecto
     const Session& session = served.session;
     const bool from_ids = !fields.has("text");
     command += " " + shell_quoted(from_ids ? session.reader().decode(session.two_sided() ? example().batch.source.ids
-                                                                                        : example().batch.input.ids)
+                                                                                         : example().batch.input.ids)
                                            : fields.text("text"));
     if (session.two_sided() && !written_by_model_)
-      command += " " + shell_quoted(fields.has("target") ? fields.text("target")
-                                                         : session.writer().decode(target_ids_));
+      command +=
+          " " + shell_quoted(fields.has("target") ? fields.text("target") : session.writer().decode(target_ids_));
   }
   for (const std::string& option : options) command += " " + shell_quoted(option);
   if (!list_.empty()) {

@@ -67,7 +67,7 @@ class InspectCall {
   Example changed(Example example);
   bool has_text() const { return fields.has("text") || fields.has("ids"); }
 
-  std::string side();                     // "", "encoder" or "decoder"
+  std::string side();                      // "", "encoder" or "decoder"
   int32_t token(const std::string& name);  // -1: not given
 
   // An answer of so many bytes is refused where that is over the limit.

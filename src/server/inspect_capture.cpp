@@ -43,7 +43,8 @@ struct Cut {
   std::vector<int64_t> chosen_positions(int64_t count) const {
     std::vector<int64_t> rows;
     for (int64_t i = 0; i < count; ++i)
-      if (positions.empty() || std::any_of(positions.begin(), positions.end(), [&](int64_t p) { return (p < 0 ? p + count : p) == i; }))
+      if (positions.empty() ||
+          std::any_of(positions.begin(), positions.end(), [&](int64_t p) { return (p < 0 ? p + count : p) == i; }))
         rows.push_back(i);
     return rows;
   }
@@ -167,7 +168,8 @@ Answer view_capture(InspectCall& call) {
                     {"keys", tap.keys ? Json(axis_name(*tap.keys)) : Json()},
                     {"heads", tap.heads},
                     {"tokens", tokens_of(tap.rows, example)}});
-    if (cut.reduction.wanted()) reduced[tap.name] = {{"rows", array.rows_per_cell}, {"columns", array.columns_per_cell}};
+    if (cut.reduction.wanted())
+      reduced[tap.name] = {{"rows", array.rows_per_cell}, {"columns", array.columns_per_cell}};
   }
   Json meta = {{"taps", std::move(list)},
                {"positions", cut.positions.empty() ? Json() : Json(cut.positions)},
@@ -176,7 +178,8 @@ Answer view_capture(InspectCall& call) {
   if (cut.reduction.wanted()) meta["reduced"] = std::move(reduced);
   std::vector<std::string> command;
   for (const std::string& tap : call.fields.texts("taps")) command.insert(command.end(), {"--tap", tap});
-  for (const int64_t layer : call.fields.wholes("layers")) command.insert(command.end(), {"--layer", std::to_string(layer)});
+  for (const int64_t layer : call.fields.wholes("layers"))
+    command.insert(command.end(), {"--layer", std::to_string(layer)});
   for (const int64_t p : cut.positions) command.insert(command.end(), {"--position", std::to_string(p)});
   command.insert(command.end(), {"--out", "capture.safetensors"});
   return call.tensors(arrays, std::move(meta), "capture", command);
@@ -187,7 +190,7 @@ Answer view_norms(InspectCall& call) {
   std::vector<TapInfo> taps;
   for (const TapInfo& tap : call.unchanged().taps()) {
     const std::string name = tap.name.substr(tap.name.rfind('.') + 1);
-    constexpr std::string_view kWritten[] = {"embed",   "pos_embed", "attn_out",  "cross_attn_out",
+    constexpr std::string_view kWritten[] = {"embed",   "pos_embed", "attn_out",   "cross_attn_out",
                                              "ffn_out", "resid_pre", "resid_post", "h"};
     if (!tap.keys && tap.rows != TapAxis::text && std::count(std::begin(kWritten), std::end(kWritten), name) > 0)
       taps.push_back(tap);
@@ -206,7 +209,8 @@ Answer view_norms(InspectCall& call) {
       positions = found->second.positions;
       for (int64_t i = 0; i < positions; ++i) {
         double square = 0;
-        for (int64_t j = 0; j < found->second.cols; ++j) square += std::pow(static_cast<double>(found->second.row(i)[j]), 2);
+        for (int64_t j = 0; j < found->second.cols; ++j)
+          square += std::pow(static_cast<double>(found->second.row(i)[j]), 2);
         lengths.push_back(static_cast<real>(std::sqrt(square)));
       }
     }
@@ -215,7 +219,8 @@ Answer view_norms(InspectCall& call) {
     arrays.add(name, {std::ssize(names), positions}, std::span<const real>(lengths));
     meta[call.session().two_sided() ? fmt::format("taps.{}", axis_name(axis)) : "taps"] = names;
   }
-  return call.tensors(arrays, std::move(meta), "capture", {"--tap", "*resid_post", "--tap", "*_out", "--out", "stream.safetensors"});
+  return call.tensors(arrays, std::move(meta), "capture",
+                      {"--tap", "*resid_post", "--tap", "*_out", "--out", "stream.safetensors"});
 }
 
 }  // namespace limpid

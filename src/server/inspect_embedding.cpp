@@ -74,7 +74,8 @@ Answer view_embedding(InspectCall& call) {
   for (size_t i = 0; i < count; ++i)
     values.push_back(std::vector<real>(matrix.begin() + static_cast<ptrdiff_t>(i * count),
                                        matrix.begin() + static_cast<ptrdiff_t>((i + 1) * count)));
-  return call.json({{"words", words.names}, {"similarity", measure}, {"values", std::move(values)}}, "embedding", command);
+  return call.json({{"words", words.names}, {"similarity", measure}, {"values", std::move(values)}}, "embedding",
+                   command);
 }
 
 Answer view_positions(InspectCall& call) {
@@ -85,15 +86,16 @@ Answer view_positions(InspectCall& call) {
   const int64_t count = std::min(call.fields.whole("count", 64, 1, 4096), most - from);
   ArrayBytes arrays;
   Json meta = {{"from", from}, {"count", count}};
-  const std::string command = call.session().two_sided() ? (side.empty() ? "decoder" : side) + ".pos_embed" : "pos_embed";
+  const std::string command =
+      call.session().two_sided() ? (side.empty() ? "decoder" : side) + ".pos_embed" : "pos_embed";
   if (config.positions == PositionKind::rotary) {
     const double theta = config.json.value("rope_theta", 10000.0);
     const int64_t pairs = config.head_size / 2;
     std::vector<real> angles;
     for (int64_t p = from; p < from + count; ++p)
       for (int64_t i = 0; i < pairs; ++i)
-        angles.push_back(static_cast<real>(static_cast<double>(p) *
-                                           std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(2 * pairs))));
+        angles.push_back(static_cast<real>(
+            static_cast<double>(p) * std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(2 * pairs))));
     arrays.add("angles", {count, pairs}, std::span<const real>(angles));
     meta.update({{"kind", "rotary"}, {"theta", theta}});
     return call.tensors(arrays, std::move(meta), "capture", {"--tap", "*rot_q", "--out", "positions.safetensors"});
@@ -105,7 +107,8 @@ Answer view_positions(InspectCall& call) {
   call.check_bytes(4 * count * config.width);
   // As a pass over so many tokens adds them, whichever tokens they are.
   const std::vector<int32_t> ids(static_cast<size_t>(from + count), 0);
-  const auto values = tap_values(call.model(), example_of(config, call.session().two_sided() ? ids : std::vector<int32_t>{}, ids), {command});
+  const auto values = tap_values(
+      call.model(), example_of(config, call.session().two_sided() ? ids : std::vector<int32_t>{}, ids), {command});
   const TapValues& rows = values.at(command);
   arrays.add("positions", {count, rows.cols},
              std::span<const real>(rows.row(from), static_cast<size_t>(count * rows.cols)));

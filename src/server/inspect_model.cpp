@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "inference/decoder_state.h"
 #include "inspect/display_text.h"
 #include "inspect/tap_names_json.h"
-#include "inference/decoder_state.h"
 #include "models/parameter_table.h"
 #include "server/http.h"
 #include "server/inspect_parts.h"
@@ -84,16 +84,17 @@ Json stacks_json(const Config& config) {
   if (config.family == Family::rnn_seq2seq) {
     const bool additive = config.rnn.context == ContextUse::additive;
     for (const char* side : {"encoder", "decoder"})
-      stacks.push_back({{"name", side},
-                        {"scope", side},
-                        {"side", side},
-                        {"layers", config.rnn.layers},
-                        {"heads", additive ? 1 : 0},
-                        {"kv_heads", additive ? 1 : 0},
-                        {"head_size", config.rnn.hidden},
-                        {"ffn", 0},
-                        {"causal", side == std::string_view("decoder")},
-                        {"attention", additive && side == std::string_view("decoder") ? Json{"align"} : Json::array()}});
+      stacks.push_back(
+          {{"name", side},
+           {"scope", side},
+           {"side", side},
+           {"layers", config.rnn.layers},
+           {"heads", additive ? 1 : 0},
+           {"kv_heads", additive ? 1 : 0},
+           {"head_size", config.rnn.hidden},
+           {"ffn", 0},
+           {"causal", side == std::string_view("decoder")},
+           {"attention", additive && side == std::string_view("decoder") ? Json{"align"} : Json::array()}});
     return stacks;
   }
   if (config.family != Family::language_model) stacks.push_back(stack_json(config, "encoder"));
@@ -157,8 +158,8 @@ Json tokens_json(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
   std::string before;
   for (size_t i = 0; i < ids.size(); ++i) {
     std::string text = tokenizer.decode(std::span(ids).first(i + 1));
-    list.push_back(token_json(tokenizer, ids[i],
-                              text.starts_with(before) ? std::string_view(text).substr(before.size()) : ""));
+    list.push_back(
+        token_json(tokenizer, ids[i], text.starts_with(before) ? std::string_view(text).substr(before.size()) : ""));
     before = std::move(text);
   }
   return list;
@@ -185,13 +186,17 @@ Answer view_model(InspectCall& call) {
                {"two_sided", call.unchanged().two_sided()},
                {"writes", config.family != Family::encoder},
                {"labels", config.labels},
-               {"norm", config.norm == NormKind::rms ? "rms" : config.norm == NormKind::batch ? "batch" : "layer"},
+               {"norm", config.norm == NormKind::rms     ? "rms"
+                        : config.norm == NormKind::batch ? "batch"
+                                                         : "layer"},
                {"norm_place", norm_place_name(config.norm_place)},
                {"norm_eps", static_cast<double>(config.norm_eps)},
                {"final_norm", config.final_norm},
                {"embedding_norm", config.embedding_norm},
                {"positions", positions_name(config.positions)},
-               {"sinusoids", config.sinusoids == SinusoidLayout::halves ? "halves" : "interleaved"},
+               {"sinusoids", config.sinusoids == SinusoidLayout::halves        ? "halves"
+                             : config.sinusoids == SinusoidLayout::interleaved ? "interleaved"
+                                                                               : "fairseq"},
                {"rope_theta", config.json.value("rope_theta", 10000.0)},
                {"scale_embedding", config.scale_embedding},
                {"activation", activation_name(config.activation)},

@@ -28,10 +28,10 @@ Answer view_neurons(InspectCall& call) {
   const Example& example = call.example();
   const NeuronReader reader(call.model(), side, block);
   Json json = {{"position", position},
-               {"neurons", fired_json(tokenizer_of(call.session(), side), reader,
-                                      reader.fired(example, position, top), kTokensOfEach)}};
-  std::vector<std::string> command = {"--block", std::to_string(block), "--position", std::to_string(position), "--top",
-                                      std::to_string(top)};
+               {"neurons", fired_json(tokenizer_of(call.session(), side), reader, reader.fired(example, position, top),
+                                      kTokensOfEach)}};
+  std::vector<std::string> command = {"--block", std::to_string(block), "--position", std::to_string(position),
+                                      "--top",   std::to_string(top)};
   if (!side.empty()) command.insert(command.end(), {"--side", side});
   return call.json(std::move(json), "neuron", command);
 }
@@ -53,8 +53,8 @@ Answer view_neuron(InspectCall& call) {
     });
     json["firing"] = firing_json(firing);
   }
-  std::vector<std::string> command = {"--block", std::to_string(block), "--neuron", std::to_string(neuron), "--top",
-                                      std::to_string(top)};
+  std::vector<std::string> command = {"--block", std::to_string(block), "--neuron", std::to_string(neuron),
+                                      "--top",   std::to_string(top)};
   if (!side.empty()) command.insert(command.end(), {"--side", side});
   if (json.contains("firing")) command.insert(command.end(), {"--text", "texts.txt"});
   return call.json(std::move(json), "neuron", command);

@@ -16,7 +16,9 @@ bool two_sided(const Config& config) {
 
 std::string side_of(const Config& config, const std::string& name) {
   if (!two_sided(config)) return "";
-  return name.find("encoder") < name.find("decoder") ? "encoder" : name.find("decoder") != std::string::npos ? "decoder" : "";
+  return name.find("encoder") < name.find("decoder") ? "encoder"
+         : name.find("decoder") != std::string::npos ? "decoder"
+                                                     : "";
 }
 
 bool is_cross(const std::string& name) {
@@ -114,7 +116,8 @@ std::vector<ModelPart> model_parts(const Model& model) {
     const std::string stack = place.stack == "blocks" && place.layer < 0 ? "" : place.stack;
     const std::string id = joined(stack, place.layer, name);
     if (find(id) == parts.end())
-      parts.push_back({.id = id, .kind = kind, .stack = place.stack == "blocks" ? "" : place.stack, .layer = place.layer});
+      parts.push_back(
+          {.id = id, .kind = kind, .stack = place.stack == "blocks" ? "" : place.stack, .layer = place.layer});
     find(id)->taps.push_back(tap.name);
   }
   std::map<std::string, int64_t> largest;
@@ -124,7 +127,8 @@ std::vector<ModelPart> model_parts(const Model& model) {
     // A table that both sides share is drawn where it is first read.
     if (find(id) == parts.end() && weight.part == Part::embedding && two_sided(config)) id = "encoder.embed";
     if (find(id) == parts.end() && weight.part == Part::position && two_sided(config)) id = "encoder.pos_embed";
-    if (find(id) == parts.end()) parts.push_back({.id = id, .kind = "other", .stack = "", .layer = layer_of(weight.name)});
+    if (find(id) == parts.end())
+      parts.push_back({.id = id, .kind = "other", .stack = "", .layer = layer_of(weight.name)});
     ModelPart& part = *find(id);
     part.weights.push_back(weight.name);
     part.parameters += weight.trainable ? weight.size() : 0;

@@ -8,7 +8,9 @@
 namespace limpid {
 namespace {
 
-int64_t per_cell(int64_t count, int64_t most) { return most <= 0 ? 1 : std::max<int64_t>(1, (count + most - 1) / most); }
+int64_t per_cell(int64_t count, int64_t most) {
+  return most <= 0 ? 1 : std::max<int64_t>(1, (count + most - 1) / most);
+}
 
 }  // namespace
 
@@ -17,7 +19,8 @@ Reduction read_reduction(InspectCall& call, const Reduction& otherwise) {
   const nlohmann::ordered_json* given = call.fields.any("reduce");
   if (!given) return null ? Reduction{} : otherwise;
   RequestFields fields(*given);
-  const Reduction reduction{.rows = fields.whole("rows", 0, 0, 1 << 20), .columns = fields.whole("columns", 0, 0, 1 << 20)};
+  const Reduction reduction{.rows = fields.whole("rows", 0, 0, 1 << 20),
+                            .columns = fields.whole("columns", 0, 0, 1 << 20)};
   fields.check_all_known();
   return reduction;
 }
@@ -34,7 +37,8 @@ Reduced reduce(ConstMatrix values, const Reduction& reduction) {
       real strongest = values(i * result.rows_per_cell, j * result.columns_per_cell);
       for (int64_t r = i * result.rows_per_cell; r < std::min((i + 1) * result.rows_per_cell, values.rows); ++r)
         for (int64_t c = j * result.columns_per_cell; c < std::min((j + 1) * result.columns_per_cell, values.cols); ++c)
-          if (std::isfinite(values(r, c)) && (!std::isfinite(strongest) || std::abs(values(r, c)) > std::abs(strongest)))
+          if (std::isfinite(values(r, c)) &&
+              (!std::isfinite(strongest) || std::abs(values(r, c)) > std::abs(strongest)))
             strongest = values(r, c);
       result.values[static_cast<size_t>(i * result.columns + j)] = strongest;
     }

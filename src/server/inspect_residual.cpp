@@ -33,8 +33,7 @@ std::vector<std::string> tap_names(InspectCall& call) {
   for (const std::string& pattern : call.fields.texts("taps"))
     for (const TapInfo& tap : find_taps(known, pattern, call.config()))
       if (std::find(names.begin(), names.end(), tap.name) == names.end()) names.push_back(tap.name);
-  if (names.empty())
-    throw HttpError(400, "Name the taps: \"taps\": [\"blocks.*.resid_post\"].", {.param = "taps"});
+  if (names.empty()) throw HttpError(400, "Name the taps: \"taps\": [\"blocks.*.resid_post\"].", {.param = "taps"});
   return names;
 }
 
@@ -77,7 +76,9 @@ Answer view_trace(InspectCall& call) {
   const std::string subject = call.fields.text("subject"), other = call.fields.text("other"),
                     other_target = call.fields.text("other_target");
   if (other.empty() == subject.empty())
-    throw HttpError(400, "Say what is corrupted: \"subject\" names words that get noise, or \"other\" is a text that takes this one's place.",
+    throw HttpError(400,
+                    "Say what is corrupted: \"subject\" names words that get noise, or \"other\" is a text that takes "
+                    "this one's place.",
                     {.param = "subject"});
   std::optional<Example> instead;
   if (!other.empty()) {

@@ -107,20 +107,20 @@ void add_inspect_routes(Server& server, const ServedModels& models, const Inspec
   for (const InspectRoute& route : inspect_views()) {
     const std::string path = std::string("/inspect/") + route.name;
     const InspectView view = route.view;
-    server.router().add(
-        "POST", path, Handler([&models, limits, view](const Request& request, const std::shared_ptr<Reply>& reply) {
-          answer(models, limits, view, Json(parse_json(request.body, "[request]")), reply);
-        }),
-        {.summary = route.summary, .heavy = true});
+    server.router().add("POST", path,
+                        Handler([&models, limits, view](const Request& request, const std::shared_ptr<Reply>& reply) {
+                          answer(models, limits, view, Json(parse_json(request.body, "[request]")), reply);
+                        }),
+                        {.summary = route.summary, .heavy = true});
     if (!route.get) continue;
-    server.router().add(
-        "GET", path, Handler([&models, limits, view](const Request& request, const std::shared_ptr<Reply>& reply) {
-          const auto model = request.query.find("model");
-          Json body = Json::object();
-          if (model != request.query.end()) body["model"] = model->second;
-          answer(models, limits, view, body, reply);
-        }),
-        {.summary = route.summary, .heavy = true});
+    server.router().add("GET", path,
+                        Handler([&models, limits, view](const Request& request, const std::shared_ptr<Reply>& reply) {
+                          const auto model = request.query.find("model");
+                          Json body = Json::object();
+                          if (model != request.query.end()) body["model"] = model->second;
+                          answer(models, limits, view, body, reply);
+                        }),
+                        {.summary = route.summary, .heavy = true});
   }
 }
 

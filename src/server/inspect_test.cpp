@@ -79,7 +79,8 @@ class Inspect : public testing::TestWithParam<std::tuple<std::string, Saved>> {
     return recurrent() ? "align" : saved.session.two_sided() ? "decoder.1.cross_attn" : "blocks.1.attn";
   }
   std::string stream(int64_t layer) const {
-    return recurrent() ? "decoder.0.h" : fmt::format("{}.{}.resid_post", saved.session.two_sided() ? "decoder" : "blocks", layer);
+    return recurrent() ? "decoder.0.h"
+                       : fmt::format("{}.{}.resid_post", saved.session.two_sided() ? "decoder" : "blocks", layer);
   }
 
   SavedSession saved;
@@ -121,16 +122,18 @@ TEST_P(Inspect, OneHeadIsComputedAsTheFormulaSays) {
   }
   const Tensors head = tensors(view_attention, with_text({{"attention", attention()}, {"head", 1}}));
   const auto shape = head.entry("pattern").shape;
-  const std::vector<real> q = head.numbers(head.has("rot_q") ? "rot_q" : "q"), k = head.numbers(head.has("rot_k") ? "rot_k" : "k"),
-                          scores = head.numbers("scores"), product = head.numbers("product"), pattern = head.numbers("pattern"),
-                          v = head.numbers("v"), z = head.numbers("z");
+  const std::vector<real> q = head.numbers(head.has("rot_q") ? "rot_q" : "q"),
+                          k = head.numbers(head.has("rot_k") ? "rot_k" : "k"), scores = head.numbers("scores"),
+                          product = head.numbers("product"), pattern = head.numbers("pattern"), v = head.numbers("v"),
+                          z = head.numbers("z");
   const int64_t queries = shape[0], keys = shape[1], size = head.entry("q").shape[1];
   EXPECT_EQ(head.meta["queries"].size(), static_cast<size_t>(queries));
   for (int64_t i = 0; i < queries; ++i) {
     double sum = 0;
     for (int64_t j = 0; j < keys; ++j) {
       double dot = 0;
-      for (int64_t d = 0; d < size; ++d) dot += static_cast<double>(q[i * size + d]) * static_cast<double>(k[j * size + d]);
+      for (int64_t d = 0; d < size; ++d)
+        dot += static_cast<double>(q[i * size + d]) * static_cast<double>(k[j * size + d]);
       EXPECT_NEAR(static_cast<double>(product[i * keys + j]), dot, 1e-4);
       EXPECT_NEAR(static_cast<double>(scores[i * keys + j]), dot * head.meta["scale"].get<double>(), 1e-4);
       sum += static_cast<double>(pattern[i * keys + j]);
@@ -138,7 +141,8 @@ TEST_P(Inspect, OneHeadIsComputedAsTheFormulaSays) {
     EXPECT_NEAR(sum, 1, 1e-5);
     for (int64_t d = 0; d < size; ++d) {
       double mixed = 0;
-      for (int64_t j = 0; j < keys; ++j) mixed += static_cast<double>(pattern[i * keys + j]) * static_cast<double>(v[j * size + d]);
+      for (int64_t j = 0; j < keys; ++j)
+        mixed += static_cast<double>(pattern[i * keys + j]) * static_cast<double>(v[j * size + d]);
       EXPECT_NEAR(static_cast<double>(z[i * size + d]), mixed, 1e-4);
     }
   }
@@ -147,12 +151,14 @@ TEST_P(Inspect, OneHeadIsComputedAsTheFormulaSays) {
 TEST_P(Inspect, HeadsTogetherWriteTheAttentionsOutput) {
   if (recurrent() || std::get<1>(GetParam()) == Saved::quantized) return;  // 8-bit products round their inputs
   const std::string name = attention();
-  const std::string out = name.substr(0, name.find('.', name.find('.') + 1)) + (saved.session.two_sided() ? ".cross_attn_out" : ".attn_out");
+  const std::string out = name.substr(0, name.find('.', name.find('.') + 1)) +
+                          (saved.session.two_sided() ? ".cross_attn_out" : ".attn_out");
   const TapValues expected = tap_values(saved.session.model(), saved.example(), {out}).at(out);
   std::vector<double> sum(expected.numbers.size());
   const int64_t heads = stack_config(saved.session.config()).heads;
   for (int64_t head = 0; head < heads; ++head) {
-    const std::vector<real> part = tensors(view_attention, with_text({{"attention", name}, {"head", head}})).numbers("out");
+    const std::vector<real> part =
+        tensors(view_attention, with_text({{"attention", name}, {"head", head}})).numbers("out");
     for (size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(part[i]);
   }
   // What is left is the bias: the same at every position.
@@ -169,7 +175,8 @@ TEST_P(Inspect, ThumbnailsAreThePatternsOfAllHeads) {
     size_t at = 0;
     for (const Json& name : group["attention"]) {
       const std::string tap = name == "align" ? "align" : name.get<std::string>() + ".pattern";
-      for (const real x : tap_values(saved.session.model(), saved.example(), {tap}).at(tap).numbers) EXPECT_EQ(numbers.at(at++), x);
+      for (const real x : tap_values(saved.session.model(), saved.example(), {tap}).at(tap).numbers)
+        EXPECT_EQ(numbers.at(at++), x);
     }
     EXPECT_EQ(at, numbers.size());
   }
@@ -202,8 +209,10 @@ TEST_P(Inspect, AnInterventionHoldsInEveryView) {
 std::string output_weight(const Session& session) {
   std::string name;
   session.model().each_parameter([&](const Weight& weight) {
-    if (weight.part == Part::embedding && weight.shape.size() == 2 && weight.shape[0] == session.config().vocab) name = weight.name;
-    if (weight.part == Part::output && weight.shape.size() == 2 && weight.shape[0] == session.config().vocab) name = weight.name;
+    if (weight.part == Part::embedding && weight.shape.size() == 2 && weight.shape[0] == session.config().vocab)
+      name = weight.name;
+    if (weight.part == Part::output && weight.shape.size() == 2 && weight.shape[0] == session.config().vocab)
+      name = weight.name;
   });
   return name;
 }
@@ -221,7 +230,8 @@ TEST_P(Inspect, TwoClientsWithDifferentEditsEachSeeTheirOwnModel) {
   std::vector<std::thread> clients;
   for (int i = 0; i < 3; ++i)
     clients.emplace_back([&, i] {
-      for (int round = 0; round < 20; ++round) seen[i].push_back(ask(view_output, i < 2 ? edited(i) : with_text()).body);
+      for (int round = 0; round < 20; ++round)
+        seen[i].push_back(ask(view_output, i < 2 ? edited(i) : with_text()).body);
     });
   for (std::thread& client : clients) client.join();
   for (int i = 0; i < 3; ++i)
@@ -255,8 +265,8 @@ TEST_P(Inspect, EveryViewAnswersOrSaysWhyNot) {
   for (const InspectRoute& route : inspect_views()) {
     Json request = Json::object();
     const std::string name = route.name;
-    const bool of_the_model = route.get || name == "pieces" || name == "embedding" || name == "positions" || name == "neuron" ||
-                              name == "weight" || name == "interventions";
+    const bool of_the_model = route.get || name == "pieces" || name == "embedding" || name == "positions" ||
+                              name == "neuron" || name == "weight" || name == "interventions";
     if (!of_the_model) request = with_text();
     if (name == "capture" || name == "gradient") request["taps"] = {stream(0)};
     if (name == "trace") request["subject"] = "0..1";
@@ -267,8 +277,9 @@ TEST_P(Inspect, EveryViewAnswersOrSaysWhyNot) {
     if (name == "intervene") request["interventions"] = {{{"zero", stream(0)}}};
     const auto [status, message] = refusal(route.view, request);
     const Config& config = saved.session.config();
-    const bool may_refuse = (config.family == Family::encoder && (name == "generate" || name == "beam" || name == "alignment")) ||
-                            (!saved.session.two_sided() && name == "alignment") || (recurrent() && (name == "neuron" || name == "neurons"));
+    const bool may_refuse =
+        (config.family == Family::encoder && (name == "generate" || name == "beam" || name == "alignment")) ||
+        (!saved.session.two_sided() && name == "alignment") || (recurrent() && (name == "neuron" || name == "neurons"));
     EXPECT_TRUE(status == 200 || may_refuse) << name << ": " << message;
     if (status != 200) continue;
     const InspectCall::Answer answer = ask(route.view, request);
@@ -290,8 +301,10 @@ TEST_P(Inspect, OutputIsADistributionThatOptionsNarrow) {
   EXPECT_NEAR(adjusted, 1, 1e-6);
   EXPECT_EQ(kept, 4);
   EXPECT_EQ(answer["kept"], 4);
-  const double ratio = answer["tokens"][0]["probability"].get<double>() / answer["tokens"][1]["probability"].get<double>();
-  EXPECT_NEAR(answer["tokens"][0]["adjusted"].get<double>() / answer["tokens"][1]["adjusted"].get<double>(), ratio * ratio, 1e-3 * ratio * ratio);
+  const double ratio =
+      answer["tokens"][0]["probability"].get<double>() / answer["tokens"][1]["probability"].get<double>();
+  EXPECT_NEAR(answer["tokens"][0]["adjusted"].get<double>() / answer["tokens"][1]["adjusted"].get<double>(),
+              ratio * ratio, 1e-3 * ratio * ratio);
 }
 
 TEST_P(Inspect, WritingGoesOnAsTheOutputSays) {
@@ -320,7 +333,8 @@ TEST_P(Inspect, WeightsAreShownWithTheirSpread) {
   const std::string name = output_weight(saved.session);
   const Tensors weight = tensors(view_weight, {{"name", name}, {"reduce", nullptr}, {"histogram", 8}});
   const std::vector<real> numbers = weight.numbers("values");
-  EXPECT_NEAR(weight.meta["min"].get<double>(), static_cast<double>(*std::min_element(numbers.begin(), numbers.end())), 1e-7);
+  EXPECT_NEAR(weight.meta["min"].get<double>(), static_cast<double>(*std::min_element(numbers.begin(), numbers.end())),
+              1e-7);
   const auto bytes = weight.entry("histogram").bytes;
   std::vector<int32_t> counts(8);
   std::memcpy(counts.data(), bytes.data(), bytes.size());

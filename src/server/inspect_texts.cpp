@@ -70,7 +70,8 @@ std::vector<Example> read_texts(InspectCall& call) {
     const bool pair = one.is_array() && one.size() == 2 && one[0].is_string() && one[1].is_string();
     if (!pair && !one.is_string())
       throw HttpError(400, "\"texts\" holds texts, or pairs of a source and its target.", {.param = "texts"});
-    const Text text = pair ? Text{one[0].get<std::string>(), one[1].get<std::string>()} : Text{one.get<std::string>(), ""};
+    const Text text =
+        pair ? Text{one[0].get<std::string>(), one[1].get<std::string>()} : Text{one.get<std::string>(), ""};
     if (!text.text.empty()) examples.push_back(session.example(text));
   }
   if (corpus) examples = own_texts(session, call.served.path, most);

@@ -26,7 +26,8 @@ std::pair<int64_t, int64_t> read_range(InspectCall& call, const char* name, int6
   const std::vector<int64_t> given = call.fields.wholes(name);
   if (given.empty()) return {0, count};
   if (given.size() != 2 || given[0] < 0 || given[1] < given[0] || given[1] >= count)
-    throw HttpError(400, fmt::format("\"{}\" is the first and the last, within 0 to {}.", name, count - 1), {.param = name});
+    throw HttpError(400, fmt::format("\"{}\" is the first and the last, within 0 to {}.", name, count - 1),
+                    {.param = name});
   return {given[0], given[1] + 1};
 }
 
@@ -71,8 +72,9 @@ Weight find_weight(const Model& model, const std::string& name) {
   });
   const std::vector<std::string_view> known(names.begin(), names.end());
   if (!found)
-    throw HttpError(400, fmt::format("The model has no weight \"{}\"{}; /inspect/parameters lists all.", name,
-                                     did_you_mean(name, known)),
+    throw HttpError(400,
+                    fmt::format("The model has no weight \"{}\"{}; /inspect/parameters lists all.", name,
+                                did_you_mean(name, known)),
                     {.param = "name"});
   return *found;
 }
@@ -103,7 +105,8 @@ Answer view_weight(InspectCall& call) {
   const std::string name = call.fields.text("name");
   const int64_t bins = call.fields.whole("histogram", 64, 1, 1024);
   const Weight weight = find_weight(call.model(), name);
-  const int64_t columns = weight.shape.empty() ? 1 : weight.shape.back(), rows = weight.size() / std::max<int64_t>(1, columns);
+  const int64_t columns = weight.shape.empty() ? 1 : weight.shape.back(),
+                rows = weight.size() / std::max<int64_t>(1, columns);
   const auto [first_row, last_row] = read_range(call, "rows", rows);
   const auto [first_column, last_column] = read_range(call, "columns", columns);
   const Reduction reduction = read_reduction(call, {kOverview, kOverview});

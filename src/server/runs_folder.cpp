@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -64,7 +64,8 @@ std::vector<Json> read_log(const fs::path& path) {
 }
 
 const Json* last_of(const std::vector<Json>& events, std::string_view kind) {
-  const auto found = std::find_if(events.rbegin(), events.rend(), [&](const Json& e) { return e.value("event", "") == kind; });
+  const auto found =
+      std::find_if(events.rbegin(), events.rend(), [&](const Json& e) { return e.value("event", "") == kind; });
   return found == events.rend() ? nullptr : &*found;
 }
 
@@ -120,12 +121,13 @@ std::string WatchedRun::state() const {
 Json WatchedRun::summary() const {
   const std::vector<Json> events = read_log(log());
   Json json = {{"id", id_},
-               {"state", running()                                                ? "running"
-                         : events.empty()                                         ? "empty"
+               {"state", running()                                        ? "running"
+                         : events.empty()                                 ? "empty"
                          : events.back().value("event", "") == "finished" ? "finished"
-                                                                                  : "stopped"}};
+                                                                          : "stopped"}};
   if (const Json* step = last_of(events, "step"))
-    for (const char* key : {"step", "steps", "epoch", "loss", "learning_rate", "tokens_per_second", "seconds", "seconds_left"})
+    for (const char* key :
+         {"step", "steps", "epoch", "loss", "learning_rate", "tokens_per_second", "seconds", "seconds_left"})
       json[key] = step->value(key, Json());
   if (const Json* validation = last_of(events, "validation")) {
     json["validation"] = *validation;
@@ -200,7 +202,9 @@ void WatchedRuns::add(const fs::path& folder, const std::string& model) {
     if (run.folder() == path) return;
   const std::string name = path.filename().string();
   std::string id = name;
-  const auto taken = [&] { return std::any_of(runs_.begin(), runs_.end(), [&](const WatchedRun& r) { return r.id() == id; }); };
+  const auto taken = [&] {
+    return std::any_of(runs_.begin(), runs_.end(), [&](const WatchedRun& r) { return r.id() == id; });
+  };
   for (int number = 2; taken(); ++number) id = fmt::format("{}-{}", name, number);
   runs_.emplace_back(id, path, model);
 }

@@ -19,8 +19,8 @@ class WatchedRun {
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path log() const { return folder_ / "log.jsonl"; }
 
-  bool running() const;        // some process works in it now
-  std::string state() const;   // "running", "finished", "stopped", "empty"
+  bool running() const;       // some process works in it now
+  std::string state() const;  // "running", "finished", "stopped", "empty"
   nlohmann::ordered_json summary() const;
   nlohmann::ordered_json details() const;  // with recipe and training.json
   nlohmann::ordered_json samples() const;

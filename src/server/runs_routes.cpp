@@ -31,30 +31,30 @@ Response answer(const Json& json) { return {200, dumped(json)}; }
 
 void add_runs_routes(Server& server, const WatchedRuns& runs, RunEvents& events) {
   Router& router = server.router();
-  const auto add = [&](const char* pattern, const char* summary, std::function<Response(const WatchedRun&, const Request&)> handler) {
-    router.add(
-        "GET", pattern,
-        [&runs, handler = std::move(handler)](const Request& request) {
-          return handler(runs.find(std::string(request.parameter("id"))), request);
-        },
-        {.summary = summary});
+  const auto add = [&](const char* pattern, const char* summary,
+                       std::function<Response(const WatchedRun&, const Request&)> handler) {
+    router.add("GET", pattern,
+               [&runs, handler = std::move(handler)](const Request& request) {
+                 return handler(runs.find(std::string(request.parameter("id"))), request);
+               },
+               {.summary = summary});
   };
-  router.add(
-      "GET", "/runs",
-      [&runs](const Request&) {
-        Json list = Json::array();
-        for (const WatchedRun& run : runs.all()) list.push_back(run.summary());
-        return answer({{"runs", std::move(list)}});
-      },
-      {.summary = "The training runs that are watched."});
+  router.add("GET", "/runs",
+             [&runs](const Request&) {
+               Json list = Json::array();
+               for (const WatchedRun& run : runs.all()) list.push_back(run.summary());
+               return answer({{"runs", std::move(list)}});
+             },
+             {.summary = "The training runs that are watched."});
   add("/runs/{id}", "One run: state, last step and validation, recipe.",
       [](const WatchedRun& run, const Request&) { return answer(run.details()); });
   add("/runs/{id}/recipe", "The recipe of a run, TOML.", [](const WatchedRun& run, const Request&) {
     return Response{200, run.details().value("recipe_toml", ""), "text/plain; charset=utf-8"};
   });
-  add("/runs/{id}/log", "What the run has logged: ?after=LINE, ?thin=COUNT.", [](const WatchedRun& run, const Request& request) {
-    return answer(run.events(query_number(request, "after"), query_number(request, "thin")));
-  });
+  add("/runs/{id}/log", "What the run has logged: ?after=LINE, ?thin=COUNT.",
+      [](const WatchedRun& run, const Request& request) {
+        return answer(run.events(query_number(request, "after"), query_number(request, "thin")));
+      });
   add("/runs/{id}/samples", "What the model wrote at each validation.",
       [](const WatchedRun& run, const Request&) { return answer(run.samples()); });
   add("/runs/{id}/recorded", "The steps at which attention and lens of a sentence were recorded.",
@@ -68,7 +68,8 @@ void add_runs_routes(Server& server, const WatchedRuns& runs, RunEvents& events)
              Handler([&runs, &events](const Request& request, const std::shared_ptr<Reply>& reply) {
                const WatchedRun& run = runs.find(std::string(request.parameter("id")));
                const std::string_view last = request.header("last-event-id");
-               const int64_t after = last.empty() ? query_number(request, "after") : number_in(std::string(last), "last-event-id");
+               const int64_t after =
+                   last.empty() ? query_number(request, "after") : number_in(std::string(last), "last-event-id");
                events.listen(run, after, reply);
              }),
              {.summary = "Events of a run as they come (SSE): step, validation, diverged, finished, state, reset."});

@@ -116,9 +116,11 @@ std::string http(int port, const std::string& method, const std::string& path, c
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   ::inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-  if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) throw std::runtime_error("no connection");
-  const std::string request = fmt::format("{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
-                                          method, path, port, body.size(), body);
+  if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    throw std::runtime_error("no connection");
+  const std::string request =
+      fmt::format("{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}", method,
+                  path, port, body.size(), body);
   if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL) < 0) throw std::runtime_error("not sent");
   std::string answer;
   std::array<char, 4096> part{};
@@ -149,16 +151,22 @@ TEST(InspectServer, AnswersOverSockets) {
   EXPECT_FALSE(description["example"].is_null());
   const Json lens = Json::parse(body_of(http(port, "POST", "/inspect/lens", R"({"text":"a b c"})")));
   EXPECT_TRUE(lens.contains("lens"));
-  EXPECT_THAT(http(port, "POST", "/inspect/lens", R"({"texts":"a"})"), testing::AllOf(HasSubstr(" 400 "), HasSubstr("texts")));
+  EXPECT_THAT(http(port, "POST", "/inspect/lens", R"({"texts":"a"})"),
+              testing::AllOf(HasSubstr(" 400 "), HasSubstr("texts")));
   EXPECT_THAT(http(port, "POST", "/inspect/lens", "{"), HasSubstr(" 400 "));
-  const std::string capture = http(port, "POST", "/inspect/capture", R"({"text":"a b","taps":["decoder.0.resid_post"]})");
+  const std::string capture =
+      http(port, "POST", "/inspect/capture", R"({"text":"a b","taps":["decoder.0.resid_post"]})");
   EXPECT_THAT(capture, HasSubstr("application/octet-stream"));
   const std::string body = body_of(capture);
   EXPECT_EQ(parse_safetensors(std::as_bytes(std::span(body)), "[test]").entries.size(), 1u);
-  const std::string trace = http(port, "POST", "/inspect/trace", R"({"text":"a b c","subject":"0","samples":2,"stream":true})");
-  EXPECT_THAT(trace, testing::AllOf(HasSubstr("text/event-stream"), HasSubstr("event: result"), HasSubstr("\"clean\"")));
-  EXPECT_THAT(http(port, "POST", "/inspect/trace", R"({"text":"a b c","subject":"zz","stream":true})"), HasSubstr("event: error"));
-  const Json corpus = Json::parse(body_of(http(port, "POST", "/inspect/neuron", R"({"block":0,"neuron":1,"corpus":true})")));
+  const std::string trace =
+      http(port, "POST", "/inspect/trace", R"({"text":"a b c","subject":"0","samples":2,"stream":true})");
+  EXPECT_THAT(trace,
+              testing::AllOf(HasSubstr("text/event-stream"), HasSubstr("event: result"), HasSubstr("\"clean\"")));
+  EXPECT_THAT(http(port, "POST", "/inspect/trace", R"({"text":"a b c","subject":"zz","stream":true})"),
+              HasSubstr("event: error"));
+  const Json corpus =
+      Json::parse(body_of(http(port, "POST", "/inspect/neuron", R"({"block":0,"neuron":1,"corpus":true})")));
   EXPECT_GT(corpus["firing"]["texts"].size(), 0u);
 
   const Json list = Json::parse(body_of(http(port, "GET", "/runs")));
@@ -168,12 +176,15 @@ TEST(InspectServer, AnswersOverSockets) {
   EXPECT_THAT(http(port, "GET", "/runs/..%2f..%2fetc/log"), testing::AnyOf(HasSubstr(" 404 "), HasSubstr(" 400 ")));
   EXPECT_THAT(http(port, "GET", "/runs/run/recipe"), HasSubstr("[model]"));
   EXPECT_THAT(http(port, "GET", "/runs/run/recorded/6"), HasSubstr("lens.probability"));
-  EXPECT_THAT(http(port, "GET", "/runs/run/events", "", 900), testing::AllOf(HasSubstr("event: validation"), HasSubstr("id: 1")));
+  EXPECT_THAT(http(port, "GET", "/runs/run/events", "", 900),
+              testing::AllOf(HasSubstr("event: validation"), HasSubstr("id: 1")));
 
   // Two clients with different edits at the same moment each see their own model.
   const auto ask = [&](double factor) {
-    return body_of(http(port, "POST", "/inspect/output",
-                        fmt::format(R"({{"text":"a b c","interventions":[{{"edit":"model.decoder.layers.0.fc1.weight[:,:]*={}"}}]}})", factor)));
+    return body_of(http(
+        port, "POST", "/inspect/output",
+        fmt::format(R"({{"text":"a b c","interventions":[{{"edit":"model.decoder.layers.0.fc1.weight[:,:]*={}"}}]}})",
+                    factor)));
   };
   const std::string first = ask(0), second = ask(3);
   EXPECT_THAT(first, HasSubstr("\"tokens\""));
