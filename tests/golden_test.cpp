@@ -15,8 +15,8 @@
 #include "app/verify_case.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/temporary_folder.h"
-#include "formats/json.h"
 #include "formats/safetensors.h"
 
 namespace limpid {

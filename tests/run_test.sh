@@ -185,8 +185,22 @@ grep -q 'context is full' err || wrong 'the end at the context is not told'
 says 0 'time|deadline|"ending":"deadline"' complete lm 'a b c' --seed 1 --ignore-end -n 100000000 --time-limit 0.3 --json
 says 1 'prompt has .* tokens.*context 24.*shorten' complete lm --temperature 0 "$(yes a | head -30 | tr '\n' ' ')"
 printf 'a b c\n/new\nd e f\n/quit\n' >in
-says 0 . complete lm --interactive --temperature 0 -n 4 --ignore-end
-(($(wc -l <out) == 2)) || wrong "interactive: $(cat out)"
+says 0 . chat lm --temperature 0 -n 4 --ignore-end
+(($(wc -l <out) == 2)) || wrong "chat: $(cat out)"
+grep -q 'no chat template' err || wrong "a model without a chat template is not told: $(cat err)"
+cp -r lm talker
+printf '%s' "{% for m in messages %}{{ m.role[0] }} {{ m.content }} {% endfor %}" >talker/chat_template.jinja
+printf 'a b\nc d\n/undo\n/system e\na\n/quit\n' >in
+says 0 . chat talker --temperature 0 -n 3 --ignore-end --show-prompt
+(($(wc -l <out) == 3)) || wrong "chat with a template: $(cat out)"
+grep -q '^u a b a .* u c d $' err || wrong "the second turn lacks the first: $(cat err)"
+grep -q '^s e u a $' err || wrong "the system prompt is missing: $(cat err)"
+printf '[{"role": "user", "content": "a b"}]' >in
+says 0 '^u a b $' tokenize talker --chat
+says 0 '^[0-9 ]+$' tokenize talker --chat --ids
+yes 'a b c d' | head -9 >in
+says 0 . chat talker --temperature 0 -n 3 --ignore-end
+grep -q 'messages were dropped' err || wrong "dropped turns are not told: $(cat err)"
 : >in
 says 2 'max-tokens' complete lm a -n 0
 says 2 'temperature' complete lm a --temperature -1

@@ -20,6 +20,7 @@ int run_data(int argc, char** argv);
 int run_evaluate(int argc, char** argv);
 int run_translate(int argc, char** argv);
 int run_complete(int argc, char** argv);
+int run_chat(int argc, char** argv);
 int run_embed(int argc, char** argv);
 int run_score(int argc, char** argv);
 int run_classify(int argc, char** argv);

@@ -79,7 +79,6 @@ void add_options(CommandLine& line, CompleteOptions& options) {
   line.add_option("PROMPTS", options.prompts, "texts to go on with (none: --file or the standard input)");
   line.add_option("--file", options.file, "read the prompt from a file, plain or gzip");
   line.add_flag("--lines", options.lines, "every line of the input is a prompt of its own (else all of it is one)");
-  line.add_flag("-i,--interactive", options.interactive, "take turns: you type a line, the model goes on");
   line.add_option("-n,--max-tokens", completion.max_tokens, "most tokens to write")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
@@ -122,10 +121,6 @@ int run_complete(int argc, char** argv) {
   if (const auto code = line.read(argc, argv)) return *code;
   options.completion.top = std::max<int64_t>(options.log_probabilities, 0);
   options.completion.slide = !options.stop_at_context;
-  if (options.interactive && (options.json || !options.prompts.empty() || !options.file.empty())) {
-    fmt::print(stderr, "limpid complete: --interactive takes its text from the terminal alone\n");
-    return 2;
-  }
   const LoadedModel loaded = load_model(options.model);
   for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid complete: {}\n", note);
   const Family family = loaded.config().family;
@@ -141,10 +136,7 @@ int run_complete(int argc, char** argv) {
     options.completion.seed = std::random_device{}();
     if (!options.json) fmt::print(stderr, "limpid complete: --seed {}\n", options.completion.seed);
   }
-  if (options.interactive)
-    converse(options, loaded);
-  else
-    Writer(options, loaded).run();
+  Writer(options, loaded).run();
   return 0;
 }
 

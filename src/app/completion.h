@@ -1,5 +1,5 @@
 #pragma once
-// What the ways of limpid complete have in common: at once, in turns, and filling masks.
+// What the ways of limpid complete and limpid chat have in common: at once, in a chat, and filling masks.
 
 #include <nlohmann/json.hpp>
 
@@ -16,7 +16,7 @@ struct CompleteOptions {
   std::string model;
   std::vector<std::string> prompts;
   std::string file;
-  bool lines = false, interactive = false, echo = false, json = false, stop_at_context = false;
+  bool lines = false, echo = false, json = false, stop_at_context = false;
   int64_t log_probabilities = -1;  // likeliest tokens shown; -1: no log-probabilities
   int64_t samples = 1, texts_at_once = 16;
   int64_t memory = 0;            // bytes; 0: no bound
@@ -53,9 +53,6 @@ struct PromptFacts {
 nlohmann::ordered_json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const PromptFacts& prompt,
                                const Completion& completion);
 std::string one_line(const nlohmann::ordered_json& json);  // bytes that are no text are replaced
-
-// A text that grows in turns: a line is typed, the model goes on, and so forth.
-void converse(const CompleteOptions& options, const LoadedModel& loaded);
 
 // Encoder models: the text with the likeliest tokens at its masks, and for each mask the likeliest ones.
 void fill_masks_of(const CompleteOptions& options, const LoadedModel& loaded);

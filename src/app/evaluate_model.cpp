@@ -5,7 +5,7 @@
 #include "app/progress.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "formats/json.h"
+#include "base/json.h"
 #include "inference/loaded_model.h"
 #include "text/word_tokenizer.h"
 #include "training/dataset.h"

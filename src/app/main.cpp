@@ -25,6 +25,7 @@ constexpr Command kCommands[] = {
     {"models", "list the families of models that can be opened", run_models},
     {"translate", "translate text line by line with a trained model", run_translate},
     {"complete", "go on with a text; with an encoder model, fill its masks", run_complete},
+    {"chat", "talk with a language model in the terminal", run_chat},
     {"embed", "give a vector for every line of text", run_embed},
     {"score", "say how likely a model finds each token of a text", run_score},
     {"classify", "give every line of text its label", run_classify},

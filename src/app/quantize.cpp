@@ -7,8 +7,8 @@
 
 #include "app/command.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "formats/gguf_export.h"
-#include "formats/json.h"
 #include "formats/quantize.h"
 #include "formats/quantized_folder.h"
 #include "inference/generate.h"

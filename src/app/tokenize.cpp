@@ -9,6 +9,8 @@
 #include "app/command.h"
 #include "app/input_lines.h"
 #include "base/error.h"
+#include "base/json.h"
+#include "inference/chat_format.h"
 #include "inference/loaded_model.h"
 
 namespace limpid {
@@ -18,6 +20,7 @@ struct TokenizeOptions {
   std::string model;
   std::vector<std::string> words;  // of the text; none: the standard input
   bool ids = false, decode = false, special = false, target = false, whole = false, json = false;
+  bool chat = false;
 };
 
 std::vector<int32_t> ids_in(std::string_view line, int64_t size) {
@@ -33,6 +36,33 @@ std::vector<int32_t> ids_in(std::string_view line, int64_t size) {
     at += word.size();
   }
   return ids;
+}
+
+// A conversation as the model reads it. The input is JSON: the messages, or an object with "messages" and what else the
+// template is to see ("tools", "add_generation_prompt", "enable_thinking", …); "template" stands in for the model's
+// own.
+void show_chat(const TokenizeOptions& options) {
+  InputLines input({});
+  std::string text;
+  while (auto line = input.next()) text += *line + "\n";
+  nlohmann::ordered_json request = parse_ordered_json(text, "[tokenize] the conversation");
+  if (request.is_array()) request = {{"messages", request}};
+  check(request.is_object() && request.contains("messages"),
+        "[tokenize] the conversation has no \"messages\": give a list of objects with \"role\" and \"content\"");
+  std::optional<ChatFormat> format = ChatFormat::open(options.model);
+  if (request.contains("template") && request["template"].is_string())
+    format.emplace(ChatTemplate::parse(request["template"].get<std::string>()), special_names_of(options.model));
+  check(format.has_value(), "[tokenize] {} has no chat template: take a model that was made for talking",
+        options.model);
+  ChatOptions chat;
+  chat.add_generation_prompt = request.value("add_generation_prompt", true);
+  if (request.contains("tools")) chat.tools = request["tools"];
+  for (const auto& [name, value] : request.items())
+    if (name != "messages" && name != "template" && name != "tools" && name != "add_generation_prompt")
+      chat.extra[name] = value;
+  if (!options.ids) return fmt::print("{}\n", format->text(request["messages"], chat));
+  const Tokenizers tokenizers = open_tokenizers(options.model);
+  fmt::print("{}\n", fmt::join(format->ids(*tokenizers.source, request["messages"], chat), " "));
 }
 
 class LineTokenizer {
@@ -105,7 +135,13 @@ int run_tokenize(int argc, char** argv) {
   line.add_flag("--target", options.target, "the tokenizer of what the model writes, where it has two");
   line.add_flag("--whole", options.whole, "the whole standard input is one text, its line ends are part of it");
   line.add_flag("--json", options.json, "for machines: ids, tokens and text, a line for each text");
+  line.add_flag("--chat", options.chat,
+                "the standard input is a conversation as JSON; print it as the model's chat template writes it");
   if (const auto code = line.read(argc, argv)) return *code;
+  if (options.chat) {
+    show_chat(options);
+    return 0;
+  }
   LineTokenizer(options).run();
   return 0;
 }

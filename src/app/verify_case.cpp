@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "formats/json.h"
+#include "base/json.h"
 #include "formats/model_folder.h"
 #include "training/optimizer.h"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "formats/json.h"
+#include "base/json.h"
 
 namespace limpid {
 namespace {

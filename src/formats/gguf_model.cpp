@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "formats/gguf_names.h"
-#include "formats/json.h"
 
 namespace limpid {
 namespace {
@@ -101,7 +101,8 @@ ordered_json gpt2_json(const GgufFile& file) {
 NumberType type_of(const GgufTensor& tensor, const std::string& where) {
   const std::string_view name = tensor.type ? tensor.type->name : "";
   const auto type = number_type_named(name);
-  check(type.has_value(), "{}: tensor {} holds numbers of type {}: Limpid reads F32, F16, BF16, Q8_0 and Q4_0", where,
+  check(type.has_value(),
+        "{}: tensor {} holds numbers of type {}: Limpid reads F32, F16, BF16, Q4_0 to Q8_0 and Q2_K to Q6_K", where,
         in_quotes(tensor.name), name.empty() ? std::to_string(tensor.type_id) : std::string(name));
   return *type;
 }
@@ -126,6 +127,9 @@ Config gguf_config(const GgufFile& file) {
   ordered_json json = family == "llama" ? llama_json(file) : gpt2_json(file);
   add_special(file, json);
   Config config = parse_config(json);
+  check(config.decoder.layers <= static_cast<int64_t>(file.tensors().size()),
+        "{}: says it has {} layers, but holds {} tensors: damaged?", file.where(), config.decoder.layers,
+        file.tensors().size());
   config.layout = WeightLayout::out_in;  // GGUF turns GPT-2's matrices
   return config;
 }

@@ -182,7 +182,23 @@ TEST_F(GgufModels, TypesThatAreNotReadAreNamed) {
   const SmallModel small = small_model(small_configs().at("llama"));
   GgufBuilder builder = keys(small.model->config());
   builder.tensor("token_embd.weight", {23, 16}, 24, std::string(23 * 16, '\0'));
-  EXPECT_THAT(error(builder), HasSubstr("holds numbers of type I8: Limpid reads F32, F16, BF16, Q8_0 and Q4_0"));
+  EXPECT_THAT(error(builder),
+              HasSubstr("holds numbers of type I8: Limpid reads F32, F16, BF16, Q4_0 to Q8_0 and Q2_K to Q6_K"));
+}
+
+TEST_F(GgufModels, LayersThatTheFileHasNoTensorsForAreNotBuilt) {
+  for (const uint32_t layers : {2147483647U, 10000U, 100U}) {
+    GgufBuilder builder;
+    builder.text("general.architecture", "llama");
+    for (const auto& [key, value] : {std::pair{"block_count", layers},
+                                     {"context_length", 8U},
+                                     {"embedding_length", 16U},
+                                     {"feed_forward_length", 32U},
+                                     {"attention.head_count", 2U}})
+      builder.whole(std::string("llama.") + key, value);
+    builder.tensor("token_embd.weight", {23, 16}, 0, std::string(23 * 16 * 4, '\0'));
+    EXPECT_THAT(error(builder), HasSubstr("layers")) << layers;
+  }
 }
 
 TEST_F(GgufModels, WhatIsNotComputedIsRefused) {
@@ -288,6 +304,18 @@ TEST_F(Llama2cFiles, WrongFilesAreErrors) {
       std::string changed = whole;
       std::memcpy(changed.data() + 4 * field, &wrong, sizeof wrong);
       EXPECT_NE(file_error(changed), "no error") << field << " " << wrong;
+    }
+}
+
+TEST_F(Llama2cFiles, HeadersCutShortAreErrors) {
+  for (const int32_t version : {1, 2})
+    for (const size_t size : {8, 35, 36, 37, 40, 41, 255}) {
+      std::string header;
+      append_raw(header, int32_t{0x616b3432});
+      append_raw(header, version);
+      for (const int32_t number : {16, 32, 1, 2, 2, 23, 8}) append_raw(header, number);
+      header.resize(size, '\1');
+      EXPECT_THAT(file_error(header), HasSubstr("ends within its header")) << version << " " << size;
     }
 }
 

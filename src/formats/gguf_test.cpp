@@ -200,6 +200,28 @@ TEST_F(GgufFiles, SentencePieceVocabulary) {
   EXPECT_THAT(tokenizers.before, ElementsAre(1));
 }
 
+TEST_F(GgufFiles, PaddingThatIsTypedAsUnknown) {
+  GgufBuilder builder;
+  builder.text("tokenizer.ggml.model", "llama");
+  builder.texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", "\u2581", "a", "[PAD5]", "[PAD6]"});
+  builder.numbers<float>("tokenizer.ggml.scores", 6, {0, 0, 0, -4, -5, -1000, -1000});
+  builder.numbers<int32_t>("tokenizer.ggml.token_type", 5, {2, 3, 3, 1, 1, 2, 2});
+  const Tokenizers tokenizers = gguf_tokenizers(open(builder));
+  EXPECT_THAT(tokenizers.source->encode("a z"), ElementsAre(3, 4, 3, 0));
+  EXPECT_EQ(tokenizers.source->special().unknown, 0);
+}
+
+TEST_F(GgufFiles, CharacterMapsThatAreNone) {
+  for (const std::vector<double>& map : {std::vector<double>{1e300}, {-500}, {255, 255, 255, 255, 0}, {1, 2}}) {
+    GgufBuilder builder;
+    builder.text("tokenizer.ggml.model", "t5");
+    builder.texts("tokenizer.ggml.tokens", {"<unk>", "a"});
+    builder.numbers<int32_t>("tokenizer.ggml.token_type", 5, {2, 1});
+    builder.numbers<double>("tokenizer.ggml.precompiled_charsmap", 12, map);
+    EXPECT_THAT(tokenizer_error(open(builder)), HasSubstr("character map")) << map[0];
+  }
+}
+
 TEST_F(GgufFiles, WordPieceVocabulary) {
   GgufBuilder builder;
   builder.text("tokenizer.ggml.model", "bert");

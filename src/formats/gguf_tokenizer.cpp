@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "formats/json.h"
+#include "base/json.h"
 #include "text/bpe_tokenizer.h"
 #include "text/sentencepiece_model.h"
 #include "text/sentencepiece_tokenizer.h"
@@ -73,18 +73,34 @@ std::shared_ptr<const Vocabulary> vocabulary_of(const GgufFile& file, const std:
   return std::make_shared<Vocabulary>(std::move(pieces), special, file.where(), special_ids(file, tokens.size()));
 }
 
+// The token for what the vocabulary cannot say: the one that the file names, or the first of that type.
+size_t unknown_of(const GgufFile& file, const std::vector<Token>& tokens) {
+  if (const int32_t named = special_ids(file, tokens.size()).unknown; named >= 0) return static_cast<size_t>(named);
+  const auto found =
+      std::find_if(tokens.begin(), tokens.end(), [](const Token& one) { return one.type == Type::unknown; });
+  return static_cast<size_t>(found - tokens.begin());
+}
+
 std::shared_ptr<const Tokenizer> sentencepiece(const GgufFile& file, bool bpe) {
-  std::vector<Token> tokens = read_tokens(file);
+  const std::vector<Token> tokens = read_tokens(file);
   SentencePieceModel model{.bpe = bpe};
   model.dummy_prefix = file.flag(key("add_space_prefix")).value_or(true);
   model.fold_spaces = file.flag(key("remove_extra_whitespaces")).value_or(false);
   std::string map;
   if (const auto* bytes = file.numbers(key("precompiled_charsmap")))
-    for (const double byte : *bytes) map += static_cast<char>(static_cast<int>(byte));
+    for (const double byte : *bytes) {
+      check(byte >= -128 && byte <= 255, "{}: its character map holds {}, which is no byte: damaged?", file.where(),
+            byte);
+      map += static_cast<char>(static_cast<int>(byte));
+    }
   model.character_map = map;
-  const int32_t unknown = special_ids(file, tokens.size()).unknown;
-  if (unknown >= 0) tokens[static_cast<size_t>(unknown)].type = Type::unknown;
-  for (const Token& token : tokens) model.pieces.push_back({token.text, token.score, token.type});
+  // Files type padding as unknown too; the library wants one.
+  const size_t unknown = unknown_of(file, tokens);
+  for (size_t id = 0; id < tokens.size(); ++id) {
+    const Token& token = tokens[id];
+    const Type type = token.type == Type::unknown ? Type::unused : token.type;
+    model.pieces.push_back({token.text, token.score, id == unknown ? Type::unknown : type});
+  }
   return std::make_shared<SentencePieceTokenizer>(sentencepiece_bytes(model), file.where(),
                                                   vocabulary_of(file, tokens));
 }
@@ -105,7 +121,7 @@ std::shared_ptr<const Tokenizer> byte_level(const GgufFile& file) {
   parts.decoder = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
   parts.whole_words = name == "llama-bpe" || name == "llama3";
   for (size_t i = 0; i < tokens.size(); ++i)
-    if (tokens[i].type == Type::user_defined) parts.added.push_back(static_cast<int32_t>(i));
+    if (tokens[i].type == Type::user_defined) parts.added.push_back({static_cast<int32_t>(i)});
   return std::make_shared<BpeTokenizer>(std::move(parts), file.where());
 }
 

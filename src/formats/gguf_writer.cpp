@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "formats/gguf.h"
-#include "formats/json.h"
 
 namespace limpid {
 namespace {

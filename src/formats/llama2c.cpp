@@ -1,6 +1,7 @@
 #include "formats/llama2c.h"
 
 #include <cstring>
+#include <vector>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -42,6 +43,8 @@ void Llama2cFile::read_header() {
   kv_heads_ = number(sizes + 16);
   vocab_ = number(sizes + 20);
   positions_ = number(sizes + 24);
+  constexpr size_t header = 256;  // of versions 1 and 2
+  if (headed && bytes.size() < header) wrong("ends within its header");
   tied_ = headed ? static_cast<uint8_t>(bytes[36]) != 0 : vocab_ > 0;
   if (!headed) vocab_ = std::abs(vocab_);
   for (const int64_t size : {width_, ffn_, layers_, heads_, kv_heads_, vocab_, positions_})
@@ -49,14 +52,14 @@ void Llama2cFile::read_header() {
   if (width_ % heads_ != 0 || heads_ % kv_heads_ != 0 || width_ / heads_ % 2 != 0)
     wrong(fmt::format("{} numbers in {} heads with {} of keys do not fit", width_, heads_, kv_heads_));
   if (version_ == 2) {
-    std::memcpy(&group_, bytes.data() + 37, sizeof(int32_t));
+    group_ = number(37);
     // A matrix is cut into groups as one row of numbers.
     const int64_t keys = width_ / heads_ * kv_heads_ * width_;
     if (group_ < 1 || width_ * width_ % group_ != 0 || keys % group_ != 0 || ffn_ * width_ % group_ != 0 ||
         vocab_ * width_ % group_ != 0)
       wrong(fmt::format("groups of {} do not fit", group_));
   }
-  at_ = headed ? 256 : 28;
+  at_ = headed ? header : 28;
 }
 
 void Llama2cFile::skip(int64_t numbers) {
@@ -70,13 +73,14 @@ void Llama2cFile::add(const std::string& name, int64_t layers, int64_t count, bo
   for (int64_t layer = 0; layer < layers; ++layer) {
     const size_t begin = at_;
     if (grouped) {
-      if (static_cast<uint64_t>(count) > file_.bytes().size() - at_) skip(count);  // says what is wrong
+      if (at_ > file_.bytes().size() || static_cast<uint64_t>(count) > file_.bytes().size() - at_)
+        skip(count);  // says what is wrong
       at_ += static_cast<size_t>(count);
       skip(count / group_);
     } else {
       skip(count);
     }
-    parts_.push_back({fmt::format(fmt::runtime(name), layer), count, file_.bytes().data() + begin, grouped});
+    parts_[fmt::format(fmt::runtime(name), layer)] = {count, file_.bytes().data() + begin, grouped};
   }
 }
 
@@ -136,9 +140,9 @@ Config Llama2cFile::config() const {
 }
 
 const Llama2cFile::Part& Llama2cFile::part(const Weight& weight) const {
-  for (const Part& one : parts_)
-    if (one.name == weight.name && one.count == weight.size()) return one;
-  wrong("lacks " + weight.name);
+  const auto found = parts_.find(weight.name);  // by the name of Hugging Face
+  if (found == parts_.end() || found->second.count != weight.size()) wrong("lacks " + weight.name);
+  return found->second;
 }
 
 void Llama2cFile::read_part(const Part& part, real* out) const {

@@ -12,7 +12,8 @@
 
 #include <filesystem>
 #include <memory>
-#include <vector>
+#include <string>
+#include <unordered_map>
 
 #include "base/file.h"
 #include "formats/weight_holder.h"
@@ -32,7 +33,6 @@ class Llama2cFile {
 
  private:
   struct Part {
-    std::string name;  // Hugging Face's
     int64_t count = 0;
     const std::byte* bytes = nullptr;
     bool grouped = false;  // int8 and factors
@@ -50,8 +50,8 @@ class Llama2cFile {
   int64_t width_ = 0, ffn_ = 0, layers_ = 0, heads_ = 0, kv_heads_ = 0, vocab_ = 0, positions_ = 0;
   bool tied_ = true;
   int64_t group_ = 0;
-  size_t at_ = 0;  // while parts are read
-  std::vector<Part> parts_;
+  size_t at_ = 0;                                // while parts are read
+  std::unordered_map<std::string, Part> parts_;  // by name
 };
 
 // A file of tokens; `where` they are read to the file's end, so their number tells the vocabulary's size.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "formats/json.h"
+#include "base/json.h"
 
 namespace limpid {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "formats/json.h"
+#include "base/json.h"
 
 namespace limpid {
 namespace {

@@ -1,7 +1,7 @@
 #include "inference/generation_config.h"
 
 #include "base/error.h"
-#include "formats/json.h"
+#include "base/json.h"
 
 namespace limpid {
 namespace {

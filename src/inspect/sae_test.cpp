@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "base/temporary_folder.h"
-#include "formats/json.h"
 #include "inspect/sae_training.h"
 
 namespace limpid {

@@ -21,6 +21,7 @@ namespace limpid::HWY_NAMESPACE {
 
 using kernels::kGroupBytes;
 using kernels::kPanelOutputs;
+using kernels::PanelForm;
 using kernels::QuantizedMatrix;
 using kernels::QuantizedRows;
 
@@ -113,9 +114,9 @@ HWY_INLINE void multiply_groups(const std::byte* groups, int64_t count, const Ti
 HWY_INLINE SumVec low_halves(SumVec bytes) { return hn::And(bytes, hn::Set(Sums(), 0x0f0f0f0f)); }
 
 template <int R>
-HWY_INLINE void start_sums(const TileRows<R>& x, int64_t block, TileSums<R>& sums) {
+HWY_INLINE void start_sums(const TileRows<R>& x, int64_t block, bool from_zero, TileSums<R>& sums) {
   unroll<R>([&](auto r) HWY_ATTR {
-    const SumVec start = hn::Set(Sums(), x.starts[r][block]);
+    const SumVec start = hn::Set(Sums(), from_zero ? 0 : x.starts[r][block]);
     unroll<kTileVectors>([&](auto v) HWY_ATTR { sums[r][v] = start; });
   });
 }
@@ -127,29 +128,43 @@ struct TileOut {
 };
 
 // W with factors for blocks of 32 inputs. `start`: what a panel's outputs are added to.
-template <NumberType type, int R>
+template <PanelForm form, int R>
 HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const TileRows<R>& x, int output,
                                 const float* start, TileOut out) {
-  constexpr int64_t quant_bytes = (type == NumberType::q4_0 ? 4 : 8) * kGroupBytes;
+  constexpr int parts = has_halves(form) ? 2 : 1;  // of a block, each with a factor of its own
+  constexpr int64_t half_inputs = kBlockNumbers / 2;
   const Factors d;
   for (int r = 0; r < R; ++r) std::copy_n(start + output, kTileOutputs, out.data + r * out.stride + output);
-  for (int64_t b = 0; b < blocks; ++b, panel += quant_bytes + 2 * kPanelOutputs) {
-    TileSums<R> sums;
-    start_sums<R>(x, b, sums);
-    const int64_t input = b * kBlockNumbers;
-    if constexpr (type == NumberType::q4_0) {
-      multiply_groups<R>(panel, 4, x, input, output, sums, [](SumVec w) HWY_ATTR { return low_halves(w); });
-      multiply_groups<R>(panel, 4, x, input + kBlockNumbers / 2, output, sums,
-                         [](SumVec w) HWY_ATTR { return low_halves(hn::ShiftRight<4>(w)); });
-    } else {
-      multiply_groups<R>(panel, 8, x, input, output, sums, [](SumVec w) HWY_ATTR { return w; });
-    }
-    unroll<kTileVectors>([&](auto v) HWY_ATTR {
-      const FactorVec factor = load_halves(panel + quant_bytes, output + static_cast<int>(v) * kSumLanes);
-      unroll<R>([&](auto r) HWY_ATTR {
-        float* const at = out.data + r * out.stride + output + v * kSumLanes;
-        const FactorVec both = hn::Mul(factor, hn::Set(d, x.factors[r][b]));
-        hn::StoreU(hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, hn::LoadU(d, at)), d, at);
+  for (int64_t b = 0; b < blocks; ++b, panel += block_bytes(form)) {
+    unroll<parts>([&](auto part) HWY_ATTR {
+      constexpr bool first = parts == 1 || part == 0, second = parts == 1 || part == 1;
+      TileSums<R> sums;
+      start_sums<R>(x, b * parts + part, has_minima(form), sums);
+      const int64_t input = b * kBlockNumbers;
+      if constexpr (has_nibbles(form)) {
+        if constexpr (first)
+          multiply_groups<R>(panel, 4, x, input, output, sums, [](SumVec w) HWY_ATTR { return low_halves(w); });
+        if constexpr (second)
+          multiply_groups<R>(panel, 4, x, input + half_inputs, output, sums,
+                             [](SumVec w) HWY_ATTR { return low_halves(hn::ShiftRight<4>(w)); });
+      } else {
+        multiply_groups<R>(panel + part * 4 * kGroupBytes, 8 / parts, x, input + part * half_inputs, output, sums,
+                           [](SumVec w) HWY_ATTR { return w; });
+      }
+      const std::byte* const factors = panel + quant_bytes(form) + part * 2 * kPanelOutputs;
+      unroll<kTileVectors>([&](auto v) HWY_ATTR {
+        const int lane = output + static_cast<int>(v) * kSumLanes;
+        const FactorVec factor = load_halves(factors, lane);
+        unroll<R>([&](auto r) HWY_ATTR {
+          float* const at = out.data + r * out.stride + lane;
+          const FactorVec both = hn::Mul(factor, hn::Set(d, x.factors[r][b]));
+          FactorVec sum = hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, hn::LoadU(d, at));
+          if constexpr (has_minima(form)) {
+            const float inputs = x.factors[r][b] * static_cast<float>(x.starts[r][b * parts + part]);
+            sum = hn::NegMulAdd(load_halves(factors + factor_bytes(form), lane), hn::Set(d, inputs), sum);
+          }
+          hn::StoreU(sum, d, at);
+        });
       });
     });
   }
@@ -161,7 +176,7 @@ HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const Tile
                               const float* start, TileOut out) {
   const Factors d;
   TileSums<R> sums;
-  start_sums<R>(x, 0, sums);
+  start_sums<R>(x, 0, false, sums);
   multiply_groups<R>(panel, groups, x, 0, output, sums, [](SumVec w) HWY_ATTR { return w; });
   panel += groups * kGroupBytes;
   unroll<kTileVectors>([&](auto v) HWY_ATTR {
@@ -175,7 +190,7 @@ HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const Tile
   });
 }
 
-template <NumberType type, int R>
+template <PanelForm form, int R>
 HWY_NOINLINE void multiply_tile(const QuantizedMatrix& w, const std::byte* panel, const QuantizedRows& rows,
                                 int64_t first, const float* start, Matrix y) {
   // A whole panel of floats is written where it belongs.
@@ -184,10 +199,10 @@ HWY_NOINLINE void multiply_tile(const QuantizedMatrix& w, const std::byte* panel
   const TileOut out = in_place ? TileOut{reinterpret_cast<float*>(y.data), y.stride} : TileOut{results, kPanelOutputs};
   const TileRows<R> x(rows, first);
   for (int output = 0; output < kPanelOutputs; output += kTileOutputs) {
-    if constexpr (type == NumberType::q8)
+    if constexpr (form == PanelForm::rows_of_bytes)
       multiply_rows<R>(panel, (w.cols + 3) / 4, x, output, start, out);
     else
-      multiply_blocks<type, R>(panel, w.cols / kBlockNumbers, x, output, start, out);
+      multiply_blocks<form, R>(panel, w.cols / kBlockNumbers, x, output, start, out);
   }
   if (in_place) return;
   for (int r = 0; r < R; ++r) std::copy_n(results + r * kPanelOutputs, y.cols, y.row(r));
@@ -196,13 +211,13 @@ HWY_NOINLINE void multiply_tile(const QuantizedMatrix& w, const std::byte* panel
 constexpr int smaller_tile(int rows) { return rows > 2 ? rows - 2 : 1; }  // 6, 4, 2, 1
 
 // Tiles of R rows, and what remains in smaller ones.
-template <NumberType type, int R>
+template <PanelForm form, int R>
 void multiply_tiles(const QuantizedMatrix& w, const std::byte* panel, const QuantizedRows& rows, int64_t first,
                     const float* start, Matrix y) {
   int64_t i = 0;
-  for (; i + R <= y.rows; i += R) multiply_tile<type, R>(w, panel, rows, first + i, start, y.rows_from(i, R));
+  for (; i + R <= y.rows; i += R) multiply_tile<form, R>(w, panel, rows, first + i, start, y.rows_from(i, R));
   if constexpr (R > 1) {
-    if (i < y.rows) multiply_tiles<type, smaller_tile(R)>(w, panel, rows, first + i, start, y.rows_from(i, y.rows - i));
+    if (i < y.rows) multiply_tiles<form, smaller_tile(R)>(w, panel, rows, first + i, start, y.rows_from(i, y.rows - i));
   }
 }
 
@@ -212,10 +227,22 @@ inline void multiply_panel(const QuantizedMatrix& w, int64_t panel, const Quanti
   const std::byte* const at = w.panel(panel);
   HWY_ALIGN float start[kPanelOutputs] = {};
   if (bias) std::transform(bias, bias + y.cols, start, [](real b) { return static_cast<float>(b); });
-  switch (w.type) {
-    case NumberType::q8_0: return multiply_tiles<NumberType::q8_0, kTileRows>(w, at, rows, first, start, y);
-    case NumberType::q4_0: return multiply_tiles<NumberType::q4_0, kTileRows>(w, at, rows, first, start, y);
-    default: return multiply_tiles<NumberType::q8, kTileRows>(w, at, rows, first, start, y);
+  const auto multiply = [&]<PanelForm form>(std::integral_constant<PanelForm, form>) HWY_ATTR {
+    multiply_tiles<form, kTileRows>(w, at, rows, first, start, y);
+  };
+  switch (w.form) {
+    case PanelForm::rows_of_bytes: return multiply(std::integral_constant<PanelForm, PanelForm::rows_of_bytes>());
+    case PanelForm::bytes: return multiply(std::integral_constant<PanelForm, PanelForm::bytes>());
+    case PanelForm::nibbles: return multiply(std::integral_constant<PanelForm, PanelForm::nibbles>());
+    case PanelForm::bytes_with_minima:
+      return multiply(std::integral_constant<PanelForm, PanelForm::bytes_with_minima>());
+    case PanelForm::nibbles_with_minima:
+      return multiply(std::integral_constant<PanelForm, PanelForm::nibbles_with_minima>());
+    case PanelForm::halves_of_bytes: return multiply(std::integral_constant<PanelForm, PanelForm::halves_of_bytes>());
+    case PanelForm::halves_of_nibbles:
+      return multiply(std::integral_constant<PanelForm, PanelForm::halves_of_nibbles>());
+    case PanelForm::halves_of_nibbles_with_minima:
+      return multiply(std::integral_constant<PanelForm, PanelForm::halves_of_nibbles_with_minima>());
   }
 }
 

@@ -56,8 +56,10 @@ void quantized_gemm(ConstMatrix x, std::span<const QuantizedPart> parts, Matrix 
   const QuantizedMatrix& first = *parts[0].matrix;
   thread_local QuantizedRows buffer;  // kept: as large as the largest x so far
   QuantizedRows& rows = buffer;
-  const int64_t block = first.type == NumberType::q8 ? 0 : kBlockNumbers;
-  rows.quantize(x, block, first.type == NumberType::q4_0 ? 8 : 128);
+  const int64_t block = first.form == PanelForm::rows_of_bytes ? 0 : kBlockNumbers;
+  // Where there are minima, the sums of x themselves are wanted.
+  const int32_t offset = has_minima(first.form) ? -1 : has_nibbles(first.form) ? 8 : 128;
+  rows.quantize(x, block, offset, has_halves(first.form));
 
   const std::vector<Panel> panels = panels_of(parts);
   const int64_t at_once = std::max<int64_t>(1, kItemBytes / first.panel_bytes);

@@ -5,6 +5,8 @@
 //
 //   y[i, o] = b[o] + Σ_blocks float(Σ q_x·q_w)·(factor_w·factor_x),   blocks in their order, each a fused multiply-add
 //
+// and, of types with minima, after each block − minimum_w·(factor_x·Σ q_x),
+//
 // so that a number depends on its row and its output alone, not on the rows beside it or on the number of threads.
 
 #include <span>

@@ -4,9 +4,12 @@
 // before what includes Highway's own headers: these tests run on one instruction set more than the others
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
+#include "base/random.h"
 #include "kernels/test_support.h"
+#include "tensor/block_types.h"
 #include "tensor/quantize.h"
 
 namespace limpid {
@@ -27,6 +30,8 @@ struct StoredTestMatrix {
     for (int64_t i = 0; i < rows; ++i)
       quantize_row(numbers.view().row(i), cols, type, bytes.data() + i * bytes_of(type, cols), &factors[i], "test");
   }
+  StoredTestMatrix(NumberType type_, int64_t rows_, int64_t cols_)  // to be filled
+      : type(type_), rows(rows_), cols(cols_), bytes(bytes_of(type_, rows_ * cols_)), factors(rows_) {}
   QuantizedMatrix packed() const { return kernels::pack_quantized(type, bytes.data(), factors.data(), rows, cols); }
   std::vector<real> row(int64_t i) const {
     std::vector<real> numbers(cols);
@@ -93,6 +98,58 @@ TEST(QuantizedGemm, IsTheFormula) {
           }
           EXPECT_TRUE(y.intact());
         }
+      });
+    }
+  }
+}
+
+// A matrix of random bytes, its 16-bit factors of a usual size: every pattern of bits is a block.
+StoredTestMatrix random_blocks(const BlockType& blocks, int64_t rows, int64_t cols) {
+  StoredTestMatrix w(blocks.type, rows, cols);
+  Random random(3);
+  for (std::byte& byte : w.bytes) byte = static_cast<std::byte>(random.below(256));
+  const auto put_half = [&](size_t at) {
+    const uint16_t half = to_f16(0.01F * (static_cast<float>(random.below(200)) - 100) / 100);
+    std::memcpy(w.bytes.data() + at, &half, sizeof half);
+  };
+  const bool behind = blocks.type == kQ2_K || blocks.type == kQ3_K || blocks.type == kQ6_K;  // the quants
+  for (size_t at = 0; at < w.bytes.size(); at += static_cast<size_t>(blocks.bytes)) {
+    const size_t first = !behind ? 0 : static_cast<size_t>(blocks.bytes) - (blocks.affine ? 4 : 2);
+    put_half(at + first);
+    if (blocks.affine) put_half(at + first + 2);
+  }
+  return w;
+}
+
+TEST(QuantizedGemm, BlocksOfAllTypesAreTheFormula) {
+  for (const char* name : {"Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"}) {
+    const BlockType& blocks = *block_type_named(name);
+    for (const Shape& s : {Shape{1, 5, 256}, Shape{7, 70, 512}, Shape{3, 64, 768}}) {
+      SCOPED_TRACE(testing::Message() << name << " " << s.rows << "×" << s.outputs << "×" << s.inputs);
+      const StoredTestMatrix w = random_blocks(blocks, s.outputs, s.inputs);
+      const TestMatrix x = TestMatrix::normal(s.rows, s.inputs, 3, 8, 2), bias = TestMatrix::normal(1, s.outputs, 0, 9);
+      const QuantizedMatrix packed = w.packed();
+      for_each_target([&] {
+        TestMatrix y(s.rows, s.outputs, 5);
+        const kernels::QuantizedPart part{&packed, bias.data(), 0};
+        kernels::quantized_gemm(x.view(), std::span(&part, 1), y.view());
+        for (int64_t i = 0; i < s.rows; ++i) {
+          const std::vector<double> row = quantized(x.view().row(i), s.inputs, kBlockNumbers);
+          for (int64_t o = 0; o < s.outputs; ++o) {
+            double sum = bias(0, o), size = std::abs(sum);
+            for (int64_t j = 0; j < s.inputs; ++j) {
+              const SubBlock sub =
+                  read_sub_block(blocks.type, w.bytes.data() + o * bytes_of(blocks.type, s.inputs), j / 32);
+              const auto half = static_cast<size_t>(j % 32 / 16);
+              const double plain = static_cast<double>(sub.factor[half]) * sub.q[static_cast<size_t>(j % 32)];
+              sum += row[j] * (plain - static_cast<double>(sub.minimum[half]));
+              size += std::abs(row[j]) * (std::abs(plain) + std::abs(static_cast<double>(sub.minimum[half])));
+            }
+            // factors and minima are kept with 11 bits here; sums are exact within a block
+            ASSERT_NEAR(y(i, o), sum, 0x1p-11 * size) << i << ", " << o;
+          }
+        }
+        EXPECT_TRUE(y.intact());
       });
     }
   }

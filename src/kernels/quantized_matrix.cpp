@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "tensor/block_types.h"
 
 namespace limpid::kernels {
 namespace {
@@ -56,12 +57,50 @@ void pack_row(const Stored& stored, int64_t row, std::byte* panel, int64_t outpu
   std::memcpy(panel + g * kGroupBytes + 4 * output, stored.factors + row, 4);
 }
 
-int64_t panel_bytes(NumberType type, int64_t cols) {
-  if (type == NumberType::q8) return (cols + 3) / 4 * kGroupBytes + 4 * kPanelOutputs;
-  return bytes_of(type, cols) * kPanelOutputs;
+// Any type that is read by sub-blocks.
+void pack_sub_blocks(const Stored& stored, int64_t row, std::byte* panel, int64_t output, PanelForm form) {
+  const std::byte* const from = stored.numbers + row * stored.row_bytes();
+  const auto put_half = [&](std::byte* to, float value) {
+    const uint16_t half = to_f16(value);
+    std::memcpy(to + 2 * output, &half, sizeof half);
+  };
+  const int offset = has_minima(form) ? 0 : has_nibbles(form) ? 8 : 128;
+  for (int64_t block = 0; block < stored.cols / kBlockNumbers; ++block, panel += block_bytes(form)) {
+    const SubBlock sub = read_sub_block(stored.type, from, block);
+    const auto number = [&](int64_t i) { return static_cast<uint32_t>(sub.q[static_cast<size_t>(i)] + offset); };
+    for (int64_t g = 0; g < (has_nibbles(form) ? 4 : 8); ++g) {
+      uint32_t group = 0;
+      for (int64_t i = 0; i < 4; ++i)
+        group |= (has_nibbles(form) ? number(4 * g + i) | number(16 + 4 * g + i) << 4 : number(4 * g + i)) << (8 * i);
+      put_group(panel + g * kGroupBytes, output, group);
+    }
+    std::byte* at = panel + quant_bytes(form);
+    for (size_t h = 0; h < (has_halves(form) ? 2U : 1U); ++h, at += 2 * kPanelOutputs) {
+      put_half(at, sub.factor[h]);
+      if (has_minima(form)) put_half(at + factor_bytes(form), sub.minimum[h]);
+    }
+  }
+}
+
+int64_t panel_bytes(PanelForm form, int64_t cols) {
+  if (form == PanelForm::rows_of_bytes) return (cols + 3) / 4 * kGroupBytes + 4 * kPanelOutputs;
+  return cols / kBlockNumbers * block_bytes(form);
 }
 
 }  // namespace
+
+PanelForm panel_form(NumberType type) {
+  if (type == NumberType::q8) return PanelForm::rows_of_bytes;
+  if (type == NumberType::q4_0) return PanelForm::nibbles;
+  const BlockType* blocks = block_type(type);
+  if (!blocks) return PanelForm::bytes;
+  if (blocks->halves)
+    return blocks->bits == 8 ? PanelForm::halves_of_bytes
+           : blocks->affine  ? PanelForm::halves_of_nibbles_with_minima
+                             : PanelForm::halves_of_nibbles;
+  if (!blocks->affine) return PanelForm::bytes;
+  return blocks->bits == 8 ? PanelForm::bytes_with_minima : PanelForm::nibbles_with_minima;
+}
 
 QuantizedMatrix pack_quantized(NumberType type, const void* numbers, const float* factors, int64_t rows, int64_t cols) {
   check(is_quantized(type), "[quantized] {} is no quantised type", name_of(type));
@@ -69,7 +108,9 @@ QuantizedMatrix pack_quantized(NumberType type, const void* numbers, const float
         "[quantized] {} inputs are no whole number of blocks of {}", cols, kBlockNumbers);
   check(cols <= 1 << 16, "[quantized] {} inputs, at most 65536 can be summed: keep this matrix in float", cols);
   const Stored stored{type, static_cast<const std::byte*>(numbers), factors, rows, cols};
-  QuantizedMatrix packed{.type = type, .rows = rows, .cols = cols, .panel_bytes = panel_bytes(type, cols)};
+  const PanelForm form = panel_form(type);
+  QuantizedMatrix packed{
+      .type = type, .form = form, .rows = rows, .cols = cols, .panel_bytes = panel_bytes(form, cols)};
   packed.data = allocate_panels(packed.panels() * packed.panel_bytes);
   parallel_for(packed.panels(), [&](int64_t i) {
     std::byte* const panel = packed.data.get() + i * packed.panel_bytes;
@@ -78,7 +119,8 @@ QuantizedMatrix pack_quantized(NumberType type, const void* numbers, const float
       switch (type) {
         case NumberType::q8_0: pack_blocks<NumberType::q8_0>(stored, first + output, panel, output); break;
         case NumberType::q4_0: pack_blocks<NumberType::q4_0>(stored, first + output, panel, output); break;
-        default: pack_row(stored, first + output, panel, output);
+        case NumberType::q8: pack_row(stored, first + output, panel, output); break;
+        default: pack_sub_blocks(stored, first + output, panel, output, form);
       }
     }
   });

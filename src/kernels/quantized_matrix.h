@@ -1,5 +1,5 @@
 #pragma once
-// QuantizedMatrix: a matrix of 8- or 4-bit numbers, laid out for the product y = x·Wᵀ.
+// QuantizedMatrix: a matrix of quantised numbers, laid out for the product y = x·Wᵀ as 8- or 4-bit integers.
 //
 // Outputs are taken 64 at a time, a panel; of each output four inputs, a group, lie side by side, which is what one
 // lane of a dot-product instruction reads. So a vector of 16 lanes multiplies four inputs with 16 outputs, and a panel
@@ -9,8 +9,11 @@
 //   q4_0   a panel: for every 32 inputs 4 groups of 64×4 bytes, the low halves inputs 4g…4g+3, the high halves inputs
 //          16+4g…16+4g+3, q + 8, then 64 factors (float16): 1152 bytes
 //   q8     a panel: all groups of 64×4 bytes, q + 128, then 64 factors (float)
+//   others (tensor/block_types.h), for every 32 inputs: 4 or 8 groups as of q4_0 or q8_0 (q itself where there are
+//          minima), then 64 factors (float16) for each 16 or 32 inputs, and as many minima where the type has them
 //
-// The bytes are those of the stored matrix in another order: as many, but for outputs that fill up the last panel.
+// Of q8_0, q4_0 and q8 the bytes are those of the stored matrix in another order: as many, but for outputs that fill up
+// the last panel.
 
 #include "kernels/panels.h"
 #include "tensor/number_type.h"
@@ -19,8 +22,35 @@ namespace limpid::kernels {
 
 inline constexpr int64_t kGroupBytes = 4 * kPanelOutputs;
 
+// What a panel's blocks of 32 inputs hold.
+enum class PanelForm : uint8_t {
+  rows_of_bytes,  // q8
+  bytes,
+  nibbles,
+  bytes_with_minima,
+  nibbles_with_minima,
+  halves_of_bytes,  // two factors
+  halves_of_nibbles,
+  halves_of_nibbles_with_minima
+};
+constexpr bool has_nibbles(PanelForm form) {
+  return form == PanelForm::nibbles || form == PanelForm::nibbles_with_minima || form >= PanelForm::halves_of_nibbles;
+}
+constexpr bool has_halves(PanelForm form) { return form >= PanelForm::halves_of_bytes; }
+constexpr bool has_minima(PanelForm form) {
+  return form == PanelForm::bytes_with_minima || form == PanelForm::nibbles_with_minima ||
+         form == PanelForm::halves_of_nibbles_with_minima;
+}
+constexpr int64_t quant_bytes(PanelForm form) { return (has_nibbles(form) ? 4 : 8) * kGroupBytes; }
+constexpr int64_t factor_bytes(PanelForm form) { return (has_halves(form) ? 2 : 1) * 2 * kPanelOutputs; }
+constexpr int64_t block_bytes(PanelForm form) {  // of 32 inputs
+  return quant_bytes(form) + factor_bytes(form) * (has_minima(form) ? 2 : 1);
+}
+PanelForm panel_form(NumberType type);
+
 struct QuantizedMatrix {
   NumberType type = NumberType::q8_0;
+  PanelForm form = PanelForm::bytes;
   int64_t rows = 0, cols = 0;  // outputs, inputs
   int64_t panel_bytes = 0;
   std::shared_ptr<std::byte> data;

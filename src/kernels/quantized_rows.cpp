@@ -49,7 +49,7 @@ int32_t quantize_block(const float* x, int64_t n, float inverse, int8_t* q) {
   return sum_lanes(di, sum);
 }
 
-void quantize_row(const float* x, int64_t n, int64_t block, int32_t offset, int8_t* q, float* factors,
+void quantize_row(const float* x, int64_t n, int64_t block, int32_t offset, bool halves, int8_t* q, float* factors,
                   int32_t* starts) {
   for (int64_t begin = 0; begin < n; begin += block) {
     const int64_t count = std::min(block, n - begin);
@@ -57,9 +57,13 @@ void quantize_row(const float* x, int64_t n, int64_t block, int32_t offset, int8
     const bool finite = bits < 0x7f800000;
     const float largest = finite ? std::bit_cast<float>(bits) : 0;
     const bool any = largest > 1e-30f;  // else 127 / largest is infinite
-    const int32_t sum = quantize_block(x + begin, count, any ? 127 / largest : 0, q + begin);
+    const float inverse = any ? 127 / largest : 0;
     *factors++ = finite ? (any ? largest / 127 : 0) : std::numeric_limits<float>::quiet_NaN();
-    *starts++ = finite ? -offset * sum : 0;  // of NaN no integer is meant
+    const int64_t part = halves ? block / 2 : count;
+    for (int64_t i = 0; i < count; i += part) {
+      const int32_t sum = quantize_block(x + begin + i, part, inverse, q + begin + i);
+      *starts++ = finite ? -offset * sum : 0;  // of NaN no integer is meant
+    }
   }
 }
 
@@ -87,23 +91,24 @@ const float* as_floats(const Real* row, int64_t n, std::vector<float>& copy) {
 
 }  // namespace
 
-void QuantizedRows::quantize(ConstMatrix x, int64_t block, int32_t offset) {
+void QuantizedRows::quantize(ConstMatrix x, int64_t block, int32_t offset, bool halves) {
   constexpr int64_t kRange = 16 * 1024;  // numbers one range works on
   const int64_t size = block > 0 ? block : std::max<int64_t>(1, x.cols);
   rows_ = x.rows;
   blocks_ = std::max<int64_t>(1, (x.cols + size - 1) / size);
+  starts_per_row_ = blocks_ * (halves ? 2 : 1);
   stride_ = (x.cols + 63) / 64 * 64;  // whole vectors can be written
   quants_.resize(std::max<size_t>(quants_.size(), static_cast<size_t>(rows_ * stride_)));
   factors_.resize(std::max<size_t>(factors_.size(), static_cast<size_t>(rows_ * blocks_)));
-  starts_.resize(std::max<size_t>(starts_.size(), static_cast<size_t>(rows_ * blocks_)));
+  starts_.resize(std::max<size_t>(starts_.size(), static_cast<size_t>(rows_ * starts_per_row_)));
   parallel_ranges(rows_, std::max<int64_t>(1, kRange / std::max<int64_t>(1, x.cols)), [&](int64_t begin, int64_t end) {
     std::vector<float> copy;
     for (int64_t i = begin; i < end; ++i) {
       int8_t* const q = quants_.data() + i * stride_;
       std::fill(q + x.cols, q + stride_, int8_t{0});
       HWY_DYNAMIC_DISPATCH(quantize_row)
-      (as_floats(x.row(i), x.cols, copy), x.cols, size, offset, q, factors_.data() + i * blocks_,
-       starts_.data() + i * blocks_);
+      (as_floats(x.row(i), x.cols, copy), x.cols, size, offset, halves, q, factors_.data() + i * blocks_,
+       starts_.data() + i * starts_per_row_);
     }
   });
 }

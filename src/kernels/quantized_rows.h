@@ -13,17 +13,17 @@ namespace limpid::kernels {
 class QuantizedRows {
  public:
   // `offset` is what the matrix adds to its own numbers to make them positive: a sum over a block starts at
-  // −offset·Σq, which takes that back. block: 32, or 0 for whole rows.
-  void quantize(ConstMatrix x, int64_t block, int32_t offset);
+  // −offset·Σq, which takes that back. block: 32, or 0 for whole rows. `halves`: with sums for each half of a block.
+  void quantize(ConstMatrix x, int64_t block, int32_t offset, bool halves = false);
 
   int64_t rows() const { return rows_; }
   int64_t blocks() const { return blocks_; }                                          // a row
   const int8_t* quants(int64_t row) const { return quants_.data() + row * stride_; }  // zeros after the last one
   const float* factors(int64_t row) const { return factors_.data() + row * blocks_; }
-  const int32_t* starts(int64_t row) const { return starts_.data() + row * blocks_; }
+  const int32_t* starts(int64_t row) const { return starts_.data() + row * starts_per_row_; }
 
  private:
-  int64_t rows_ = 0, blocks_ = 0, stride_ = 0;
+  int64_t rows_ = 0, blocks_ = 0, starts_per_row_ = 0, stride_ = 0;
   std::vector<int8_t> quants_;
   std::vector<float> factors_;
   std::vector<int32_t> starts_;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "models/config_family.h"
 
 namespace limpid {
@@ -14,7 +15,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr uintmax_t kMaxBytes = 16 << 20;  // a real config.json has some kilobytes
-constexpr int kMaxDepth = 32;              // of objects in objects; JSON values are copied and written recursively
 
 // Numbers in the model, roughly; as a floating point number, since absurd sizes overflow every other.
 double estimated_parameters(const Config& config) {
@@ -33,29 +33,6 @@ std::string_view width_key(const Config& config) {
   return config.model_type == "gpt2" ? "n_embd" : "hidden_size";
 }
 
-// "line 3, column 7: syntax error while parsing …". The place is counted here, since the library's column is 0 where a
-// line's end showed the error.
-std::string syntax_error(const std::string& text, const Json::parse_error& error) {
-  const size_t end = std::min(std::max<size_t>(error.byte, 1) - 1, text.size());
-  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(end), '\n');
-  const size_t column = end - (end == 0 ? 0 : text.rfind('\n', end - 1) + 1) + 1;  // npos + 1 is 0
-  const std::string_view what = error.what();
-  const size_t reason = what.find(": ");
-  return fmt::format("line {}, column {}: {}", line, column,
-                     reason == std::string_view::npos ? what : what.substr(reason + 2));
-}
-
-Json parse_json(const std::string& text) {
-  try {
-    return Json::parse(text, [](int depth, Json::parse_event_t, const Json&) {
-      check(depth <= kMaxDepth, "[config] values lie deeper than {} in one another: is this a config.json?", kMaxDepth);
-      return true;
-    });
-  } catch (const Json::parse_error& error) {
-    fail("[config] not JSON: {}", syntax_error(text, error));
-  }
-}
-
 }  // namespace
 
 void check_consistency(const Config& config) {
@@ -69,6 +46,15 @@ void check_consistency(const Config& config) {
         config.experts.chosen, config.experts.count);
   check(config.activation != Activation::tanh || config.dropout.activation == 0,
         "[config] dropout on activations is {} with tanh: allowed is 0", config.dropout.activation);
+  constexpr int64_t kMostLayers = 10000;  // each one is built before its weights are looked for
+  for (const int64_t layers : {config.encoder.layers, config.decoder.layers, config.rnn.layers})
+    check(layers <= kMostLayers, "[config] the model has {} layers: allowed are {}", layers, kMostLayers);
+  // The table of sines and cosines is made before anything is read.
+  constexpr double kMostSinusoids = 1 << 27;
+  check(config.positions != PositionKind::sinusoidal ||
+            static_cast<double>(config.max_positions) * static_cast<double>(config.width) <= kMostSinusoids,
+        "[config] {} sinusoidal positions of {} numbers: allowed are {:.0f} numbers in all", config.max_positions,
+        config.width, kMostSinusoids);
   constexpr double kMost = 1e15;  // far beyond any memory, far below what overflows
   const double count = estimated_parameters(config);
   check(count <= kMost, "[config] the sizes ask for {:.1e} parameters: allowed are {:.0e}", count, kMost);
@@ -98,11 +84,11 @@ Config load_config(const std::string& path) {
   }
   const uintmax_t bytes = fs::is_regular_file(file, none) ? fs::file_size(file, none) : 0;
   check(none || bytes <= kMaxBytes, "[config] {}: is no config.json: it has {}", file.string(), bytes_text(bytes));
-  const std::string text = read_text(file);
+  constexpr std::string_view kWhere = "[config] ";
+  const Json json = parse_ordered_json(read_text(file), fmt::format("{}{}", kWhere, file.string()));
   try {
-    return parse_config(parse_json(text));
+    return parse_config(json);
   } catch (const Error& error) {
-    constexpr std::string_view kWhere = "[config] ";
     fail("{}{}: {}", kWhere, file.string(), std::string_view(error.what()).substr(kWhere.size()));
   }
 }

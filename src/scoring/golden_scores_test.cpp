@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/json.h"
+#include "base/json.h"
 #include "scoring/metric.h"
 #include "scoring/python_text.h"
 

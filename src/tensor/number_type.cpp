@@ -61,6 +61,7 @@ HWY_AFTER_NAMESPACE();
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "tensor/block_types.h"
 
 namespace limpid {
 namespace {
@@ -75,6 +76,7 @@ static_assert(std::endian::native == std::endian::little, "files hold little-end
 }  // namespace
 
 int64_t bytes_of(NumberType type, int64_t count) {
+  if (const BlockType* blocks = block_type(type)) return count / blocks->numbers * blocks->bytes;
   switch (type) {
     case NumberType::f64: return count * 8;
     case NumberType::f32: return count * 4;
@@ -90,6 +92,7 @@ int64_t bytes_of(NumberType type, int64_t count) {
 int64_t alignment_of(NumberType type) { return is_quantized(type) ? 1 : bytes_of(type); }
 
 std::string_view name_of(NumberType type) {
+  if (const BlockType* blocks = block_type(type)) return blocks->name;
   switch (type) {
     case NumberType::f64: return "F64";
     case NumberType::f32: return "F32";
@@ -106,6 +109,7 @@ std::optional<NumberType> number_type_named(std::string_view name) {
   for (const NumberType type : {NumberType::f64, NumberType::f32, NumberType::f16, NumberType::bf16, NumberType::q8_0,
                                 NumberType::q4_0, NumberType::q8})
     if (name == name_of(type)) return type;
+  if (const BlockType* blocks = block_type_named(name)) return blocks->type;
   return std::nullopt;
 }
 

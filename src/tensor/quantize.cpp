@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "tensor/block_types.h"
 
 namespace limpid {
 namespace {
@@ -101,6 +102,14 @@ void dequantize_q4_0(const std::byte* block, real* out) {
   }
 }
 
+void dequantize_sub_blocks(NumberType type, const std::byte* row, int64_t cols, real* out) {
+  for (int64_t i = 0; i < cols; i += kBlockNumbers) {
+    const SubBlock sub = read_sub_block(type, row, i / kBlockNumbers);
+    for (size_t j = 0; j < sub.q.size(); ++j)
+      *out++ = static_cast<real>(sub.factor[j / 16] * static_cast<float>(sub.q[j]) - sub.minimum[j / 16]);
+  }
+}
+
 }  // namespace
 
 void quantize_row(const real* numbers, int64_t cols, NumberType type, std::byte* out, float* factor,
@@ -120,6 +129,7 @@ void quantize_row(const real* numbers, int64_t cols, NumberType type, std::byte*
 
 void dequantize_row(NumberType type, const std::byte* numbers, float factor, int64_t cols, real* out) {
   if (type == NumberType::q8) return dequantize_bytes(numbers, cols, factor, out);
+  if (block_type(type)) return dequantize_sub_blocks(type, numbers, cols, out);
   for (int64_t i = 0; i < cols; i += kBlockNumbers, numbers += bytes_of(type, kBlockNumbers)) {
     if (type == NumberType::q8_0)
       dequantize_bytes(numbers + 2, kBlockNumbers, factor_of(numbers), out + i);

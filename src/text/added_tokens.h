@@ -1,6 +1,7 @@
 #pragma once
 // AddedTokens: tokens that are found in a text before anything else is done to it, such as those a vocabulary got after
-// it was learned. Special tokens are not among them: what somebody writes never becomes one.
+// it was learned. Special tokens are looked for only in texts that a program made (a chat template's): what somebody
+// writes never becomes one.
 
 #include <array>
 #include <cstdint>
@@ -13,7 +14,13 @@ namespace limpid {
 
 class AddedTokens {
  public:
-  void add(std::string text, int32_t id);
+  // As tokenizer.json says of a token: white space before or after it belongs to it; it counts only where no letter or
+  // digit stands beside it.
+  struct Rules {
+    bool lstrip = false, rstrip = false, single_word = false;
+  };
+  void add(std::string text, int32_t id, Rules rules);
+  void add(std::string text, int32_t id) { add(std::move(text), id, Rules{}); }
   bool empty() const { return empty_; }
 
   // Calls part(text) for what lies between tokens and token(id) for tokens, from left to right; of tokens that begin at
@@ -25,6 +32,7 @@ class AddedTokens {
   struct Token {
     std::string text;
     int32_t id;
+    Rules rules;
   };
   std::array<std::vector<Token>, 256> by_first_byte_;  // longest first
   bool empty_ = true;

@@ -66,8 +66,8 @@ BpeTokenizer::BpeTokenizer(BpeParts parts, const std::string& where)
           where, left, right);
     merges_.add(pair, joined);
   }
-  for (const int32_t id : parts.added) {
-    added_.add(vocabulary().piece(id), id);
+  for (const auto& [id, rules] : parts.added) {
+    added_.add(vocabulary().piece(id), id, rules);
     is_added_[static_cast<size_t>(id)] = true;
   }
   for (size_t byte = 0; byte < 256; ++byte)

@@ -22,7 +22,11 @@ struct BpeParts {
   Normalizer normalizer;
   PreTokenizer pre_tokenizer;
   nlohmann::ordered_json decoder;  // of tokenizer.json
-  std::vector<int32_t> added;      // tokens found in a text before anything else
+  struct Added {
+    int32_t id;
+    AddedTokens::Rules rules = {};
+  };
+  std::vector<Added> added;  // tokens found in a text before anything else
   bool byte_fallback = false;
   bool fuse_unknown = false;  // unknown characters side by side are one token
   bool whole_words = false;   // a part that is a token is taken as it is, whatever the merges would make of it

@@ -70,6 +70,10 @@ Step replace_step(const ordered_json& step, const std::string& where) {
     size_t at = 0;
     regex.each_match(text, [&](size_t begin, size_t end) {
       result.append(text, at, begin - at).append(content);
+      check(result.size() <= 4096 + 8 * text.size(),
+            "[tokenizer] a step Replace makes a text of {} bytes endless: is "
+            "tokenizer.json damaged?",
+            text.size());
       at = end;
     });
     return result.append(text, at);
@@ -163,8 +167,14 @@ void Normalizer::read(const ordered_json& step, const std::string& where) {
 }
 
 std::string Normalizer::apply(std::string_view text) const {
+  // Of Unicode's own forms none makes a text more than 18 times as long; a chain of replacements could make it endless.
+  const size_t most = 4096 + 64 * text.size();
   std::string result(text);
-  for (const auto& step : steps_) result = step(std::move(result));
+  for (const auto& step : steps_) {
+    result = step(std::move(result));
+    check(result.size() <= most, "[tokenizer] the normalizer makes {} bytes of {}: is tokenizer.json damaged?",
+          result.size(), text.size());
+  }
   return result;
 }
 

@@ -22,6 +22,23 @@ constexpr const char* kQwen2 =
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
     "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
+// GPT-4o: words by the case of their letters, with an English ending; Mistral's Tekken: without, and digits one by one.
+constexpr const char* kGpt4o =
+    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+"
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*"
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+    "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+constexpr const char* kTekken =
+    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+|"
+    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*|"
+    "\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+// DeepSeek 3: numbers of three digits, runs of ideographs and kana, then words and signs.
+constexpr const char* kDeepSeek3Ideographs = "[\\x{4E00}-\\x{9FA5}\\x{3040}-\\x{309F}\\x{30A0}-\\x{30FF}]+";
+constexpr const char* kDeepSeek3Words =
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+|"
+    " ?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+
 constexpr const char* kLineEnds = "[\\r\\n]";
 // DeepSeek LLM: letters that have cases, as ranges, since its table is that of an older Unicode.
 constexpr const char* kDeepSeekLetters =
@@ -47,7 +64,7 @@ struct Named {
   std::string_view name;
   std::array<const char*, 6> patterns;  // each cuts what those before it have left
 };
-constexpr std::array<Named, 17> kNamed = {{
+constexpr std::array<Named, 24> kNamed = {{
     {"gpt-2", {"gpt-2"}},
     {"phi-2", {"gpt-2"}},
     {"mpt", {"gpt-2"}},
@@ -65,6 +82,13 @@ constexpr std::array<Named, 17> kNamed = {{
     {"llama3", {kLlama3}},
     {"qwen2", {kQwen2}},
     {"stablelm2", {kQwen2}},
+    {"deepseek-r1-qwen", {kQwen2}},
+    {"smaug-bpe", {kLlama3}},
+    {"dbrx", {kLlama3}},
+    {"gpt-4o", {kGpt4o}},
+    {"llama4", {kGpt4o}},
+    {"tekken", {kTekken}},
+    {"deepseek-v3", {"\\p{N}{1,3}", kDeepSeek3Ideographs, kDeepSeek3Words}},
 }};
 
 }  // namespace

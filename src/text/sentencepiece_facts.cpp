@@ -18,20 +18,26 @@ class Fields {
     if (rest_.empty()) return false;
     const uint64_t tag = varint();
     number_ = tag >> 3;
-    switch (tag & 7) {
-      case 0: value_ = varint(); break;
-      case 1: bytes_ = take(8); break;
-      case 2: bytes_ = take(varint()); break;
-      case 5: bytes_ = take(4); break;
+    kind_ = tag & 7;
+    switch (kind_) {
+      case kNumber: value_ = varint(); break;
+      case 1: take(8); break;
+      case kText: bytes_ = take(varint()); break;
+      case kFloat: bytes_ = take(4); break;
       default: broken();
     }
     return true;
   }
-  uint64_t number() const { return number_; }
+  // Whether this is field so and so. One of another kind is none that the library knows, whatever its number.
+  bool is_number(uint64_t field) const { return number_ == field && kind_ == kNumber; }
+  bool is_text(uint64_t field) const { return number_ == field && kind_ == kText; }  // or a message
+  bool is_float(uint64_t field) const { return number_ == field && kind_ == kFloat; }
   uint64_t value() const { return value_; }          // of a number
-  std::string_view bytes() const { return bytes_; }  // of a string or message
+  std::string_view bytes() const { return bytes_; }  // of a text, a message or a float
 
  private:
+  static constexpr uint64_t kNumber = 0, kText = 2, kFloat = 5;  // kinds
+
   [[noreturn]] void broken() const { fail("{}: is not a whole SentencePiece model: copy or train it again", where_); }
 
   std::string_view take(uint64_t count) {
@@ -51,7 +57,7 @@ class Fields {
   }
 
   std::string_view rest_, where_;
-  uint64_t number_ = 0, value_ = 0;
+  uint64_t number_ = 0, kind_ = 0, value_ = 0;
   std::string_view bytes_;
 };
 
@@ -63,15 +69,15 @@ SentencePieceFacts sentencepiece_facts(std::string_view model, std::string_view 
   constexpr uint64_t kName = 1, kCharacterMap = 2, kDummyPrefix = 3, kFoldSpaces = 4;  // of the normaliser
   SentencePieceFacts facts;
   for (Fields fields(model, where); fields.next();) {
-    if (fields.number() == kTrainer) {
+    if (fields.is_text(kTrainer)) {
       for (Fields trainer(fields.bytes(), where); trainer.next();)
-        if (trainer.number() == kModelType) facts.bpe = trainer.value() == kBpe;
-    } else if (fields.number() == kNormalizer) {
+        if (trainer.is_number(kModelType)) facts.bpe = trainer.value() == kBpe;
+    } else if (fields.is_text(kNormalizer)) {
       for (Fields normalizer(fields.bytes(), where); normalizer.next();) {
-        if (normalizer.number() == kName) facts.rule = normalizer.bytes();
-        if (normalizer.number() == kCharacterMap) facts.character_map = normalizer.bytes();
-        if (normalizer.number() == kDummyPrefix) facts.dummy_prefix = normalizer.value() != 0;
-        if (normalizer.number() == kFoldSpaces) facts.fold_spaces = normalizer.value() != 0;
+        if (normalizer.is_text(kName)) facts.rule = normalizer.bytes();
+        if (normalizer.is_text(kCharacterMap)) facts.character_map = normalizer.bytes();
+        if (normalizer.is_number(kDummyPrefix)) facts.dummy_prefix = normalizer.value() != 0;
+        if (normalizer.is_number(kFoldSpaces)) facts.fold_spaces = normalizer.value() != 0;
       }
     }
   }
@@ -83,13 +89,14 @@ std::vector<SentencePiecePiece> sentencepiece_pieces(std::string_view model, std
   constexpr uint64_t kText = 1, kScore = 2, kType = 3;  // of a piece
   std::vector<SentencePiecePiece> pieces;
   for (Fields fields(model, where); fields.next();) {
-    if (fields.number() != kPiece) continue;
+    if (!fields.is_text(kPiece)) continue;
     SentencePiecePiece& piece = pieces.emplace_back();
     for (Fields part(fields.bytes(), where); part.next();) {
-      if (part.number() == kText) piece.text = part.bytes();
-      if (part.number() == kScore && part.bytes().size() == sizeof(float))
-        std::memcpy(&piece.score, part.bytes().data(), sizeof(float));
-      if (part.number() == kType) piece.type = static_cast<SentencePiecePiece::Type>(part.value());
+      if (part.is_text(kText)) piece.text = part.bytes();
+      if (part.is_float(kScore)) std::memcpy(&piece.score, part.bytes().data(), sizeof(float));
+      if (part.is_number(kType) && part.value() >= SentencePiecePiece::normal &&
+          part.value() <= SentencePiecePiece::byte)
+        piece.type = static_cast<SentencePiecePiece::Type>(part.value());
     }
   }
   return pieces;

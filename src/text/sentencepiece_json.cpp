@@ -118,6 +118,10 @@ ordered_json SentencePieceTokenizer::json_parts() const {
   for (int id = 0; id < processor_->GetPieceSize() && !bytes; ++id) bytes = processor_->IsByte(id);
   ordered_json parts;
   parts["normalizer"] = normalizer(facts_);
+  if (!before_.empty()) {
+    ordered_json& steps = parts["normalizer"]["normalizers"];
+    steps.insert(steps.begin(), before_.json());
+  }
   parts["pre_tokenizer"] = joins_spaces(vocabulary()) ? ordered_json(nullptr) : pre_tokenizer();
   parts["decoder"] = decoder(bytes, facts_.dummy_prefix);
   const int32_t unknown = vocabulary().special().unknown;

@@ -3,6 +3,8 @@
 
 #include "text/sentencepiece_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -46,9 +48,11 @@ std::string sentencepiece_bytes(const SentencePieceModel& model) {
   bool bytes = false;
   for (const SentencePiecePiece& piece : model.pieces) {
     Message one;
-    one.text(1, piece.text);
+    const bool empty = piece.text.empty();
+    one.text(1, empty ? fmt::format("<unused id {}>", &piece - model.pieces.data()) : piece.text);
     one.decimal(2, piece.score);
-    if (piece.type != SentencePiecePiece::normal) one.number(3, piece.type);
+    const auto type = empty ? SentencePiecePiece::unused : piece.type;
+    if (type != SentencePiecePiece::normal) one.number(3, type);
     whole.text(1, one.take());
     bytes = bytes || piece.type == SentencePiecePiece::byte;
   }

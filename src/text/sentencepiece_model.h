@@ -28,7 +28,7 @@ struct SentencePieceModel {
   std::string_view character_map = {};  // compiled rules of normalisation; none: text stays as it is
 };
 
-// As a file "tokenizer.model" has it.
+// As a file "tokenizer.model" has it. An empty piece, which is an id that nobody uses, gets a name of its own.
 std::string sentencepiece_bytes(const SentencePieceModel& model);
 
 }  // namespace limpid

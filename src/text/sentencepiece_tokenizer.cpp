@@ -4,10 +4,12 @@
 #include <sentencepiece_trainer.h>
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "base/error.h"
+#include "text/character_map.h"
 #include "text/utf8.h"
 
 namespace limpid {
@@ -17,9 +19,25 @@ using sentencepiece::SentencePieceProcessor;
 
 constexpr std::string_view kSpace = "\u2581";  // "▁", which stands for a space inside pieces
 
+// Finds what the library would stumble over: bytes that are no model, a damaged character map, pieces that its tries
+// cannot hold (they are built by one call per byte).
+void check_model(const std::string& model, std::string_view where) {
+  constexpr size_t kLongestPiece = 4096;
+  check_character_map(sentencepiece_facts(model, where).character_map, where);
+  size_t id = 0;
+  for (const SentencePiecePiece& piece : sentencepiece_pieces(model, where)) {
+    const bool text = !piece.text.empty() && piece.text.find('\0') == std::string::npos && !invalid_utf8(piece.text);
+    check(text, "{}: piece {} is empty or no text: is the file damaged? Copy it again", where, id);
+    check(piece.text.size() <= kLongestPiece, "{}: piece {} has {} bytes, allowed are {}: is the file damaged?", where,
+          id, piece.text.size(), kLongestPiece);
+    check(std::isfinite(piece.score), "{}: piece {} has a score that is no number: is the file damaged?", where, id);
+    ++id;
+  }
+}
+
 std::unique_ptr<SentencePieceProcessor> load(const std::string& model, std::string_view where) {
   silence_sentencepiece();
-  sentencepiece_facts(model, where);  // finds bytes that are no model before the library does
+  check_model(model, where);
   auto processor = std::make_unique<SentencePieceProcessor>();
   const auto status = processor->LoadFromSerializedProto(model);
   check(status.ok() && processor->GetPieceSize() > 0,
@@ -68,15 +86,17 @@ void silence_sentencepiece() {
 }
 
 SentencePieceTokenizer::SentencePieceTokenizer(const std::string& model, std::string_view where,
-                                               std::shared_ptr<const Vocabulary> table)
-    : SentencePieceTokenizer(model, load(model, where), where, std::move(table)) {}
+                                               std::shared_ptr<const Vocabulary> table, Normalizer before)
+    : SentencePieceTokenizer(model, load(model, where), where, std::move(table), std::move(before)) {}
 
 SentencePieceTokenizer::SentencePieceTokenizer(std::string model, std::unique_ptr<Processor> processor,
-                                               std::string_view where, std::shared_ptr<const Vocabulary> table)
+                                               std::string_view where, std::shared_ptr<const Vocabulary> table,
+                                               Normalizer before)
     : StorableTokenizer(table ? std::move(table) : own_table(*processor, where)),
       model_(std::move(model)),
       facts_(sentencepiece_facts(model_, where)),
-      processor_(std::move(processor)) {
+      processor_(std::move(processor)),
+      before_(std::move(before)) {
   for (int id = 0; id < processor_->GetPieceSize(); ++id)
     to_table_.push_back(vocabulary().id_of_text(processor_->IdToPiece(id)));
 }
@@ -85,6 +105,8 @@ SentencePieceTokenizer::~SentencePieceTokenizer() = default;
 
 std::vector<int32_t> SentencePieceTokenizer::encode(std::string_view text) const {
   std::vector<int> own;
+  std::string changed;
+  if (!before_.empty()) text = changed = before_.apply(repaired_utf8(std::string(text)));
   const auto status = processor_->Encode(text, &own);
   check(status.ok(), "[tokenizer] SentencePiece cannot split a text ({}): is the model whole?", status.message());
   std::vector<int32_t> ids;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "text/normalizer.h"
 #include "text/sentencepiece_facts.h"
 #include "text/storable_tokenizer.h"
 
@@ -16,9 +17,10 @@ namespace limpid {
 class SentencePieceTokenizer final : public StorableTokenizer {
  public:
   // `model` is what stands in a model file. Without a table the ids are the model's own; with one, the pieces have the
-  // ids of the table, and pieces that it lacks are unknown. `where` begins the message if the model is broken.
+  // ids of the table, and pieces that it lacks are unknown. `before` is done to a text before the model sees it. `where`
+  // begins the message if the model is broken.
   SentencePieceTokenizer(const std::string& model, std::string_view where,
-                         std::shared_ptr<const Vocabulary> table = nullptr);
+                         std::shared_ptr<const Vocabulary> table = nullptr, Normalizer before = {});
   ~SentencePieceTokenizer() override;
 
   std::vector<int32_t> encode(std::string_view text) const override;
@@ -29,11 +31,12 @@ class SentencePieceTokenizer final : public StorableTokenizer {
  private:
   using Processor = sentencepiece::SentencePieceProcessor;
   SentencePieceTokenizer(std::string model, std::unique_ptr<Processor> processor, std::string_view where,
-                         std::shared_ptr<const Vocabulary> table);
+                         std::shared_ptr<const Vocabulary> table, Normalizer before);
 
   std::string model_;
   SentencePieceFacts facts_;
   std::unique_ptr<Processor> processor_;
+  Normalizer before_;
   std::vector<int32_t> to_table_;  // by the model's own id
 };
 

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
+#include "text/added_tokens.h"
 #include "text/tokenizer.h"
 #include "text/vocabulary.h"
 
@@ -23,6 +25,12 @@ class StorableTokenizer : public Tokenizer {
   std::string piece(int32_t id) const final { return vocabulary_->piece(id); }
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
+  // Like encode, but special tokens that are spelt out in the text become their ids: for texts that a program made, such
+  // as a chat template's, never for what somebody has written.
+  std::vector<int32_t> encode_with_special(std::string_view text) const;
+  // Special tokens that are more than their spelling: which white space beside them belongs to them.
+  void set_special_rules(std::unordered_map<int32_t, AddedTokens::Rules> rules) { special_rules_ = std::move(rules); }
+
   // The objects "normalizer", "pre_tokenizer", "decoder" and "model" of a tokenizer.json.
   virtual nlohmann::ordered_json json_parts() const = 0;
   // The model file of SentencePiece, of tokenizers that have one.
@@ -30,6 +38,7 @@ class StorableTokenizer : public Tokenizer {
 
  private:
   std::shared_ptr<const Vocabulary> vocabulary_;
+  std::unordered_map<int32_t, AddedTokens::Rules> special_rules_;  // by id
 };
 
 }  // namespace limpid

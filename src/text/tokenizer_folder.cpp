@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "text/bpe_tokenizer.h"
 #include "text/line_reader.h"
 #include "text/sentencepiece_tokenizer.h"
@@ -74,7 +75,7 @@ Tokenizers load_marian(const fs::path& folder) {
       if (is_special_name(piece)) special.push_back(piece);
     table = vocabulary_from_json(members, special, where);
   } catch (const json::exception& error) {
-    fail("{}: is not a table of tokens and ids ({}): is it the right file?", where, error.what());
+    fail("{}: is not a table of tokens and ids ({}): is it the right file?", where, json_reason(error));
   }
   check(table->special().unknown >= 0 && table->special().end >= 0,
         "{}: lacks \"<unk>\" or \"</s>\": is it the vocabulary of this model?", where);
@@ -152,7 +153,7 @@ Tokenizers load_vocab_and_merges(const fs::path& vocab, const fs::path& merges) 
       if (is_special_name(piece)) special.push_back(piece);
     parts.vocabulary = vocabulary_from_json(members, special, where, config);
   } catch (const json::exception& error) {
-    fail("{}: is not a table of tokens and ids ({}): is it the right file?", where, error.what());
+    fail("{}: is not a table of tokens and ids ({}): is it the right file?", where, json_reason(error));
   }
   LineReader lines(merges);
   for (bool first = true; const auto line = lines.next(); first = false) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "text/character_tokenizer.h"
 #include "text/tokenizer_json_models.h"
 #include "text/word_tokenizer.h"
@@ -81,9 +82,12 @@ bool lowercase_of(const json& file, const std::string& where) {
 template <class Kind>
 std::shared_ptr<const StorableTokenizer> read_word_level(const json& file, const json&, const std::string& where) {
   std::vector<std::string> special;
-  for (const json& token : file.at("added_tokens"))
+  for (const json& token : file.value("added_tokens", json::array()))
     if (token.at("special").get<bool>()) special.push_back(token.at("content").get<std::string>());
-  auto vocabulary = vocabulary_from_json(file.at("model").at("vocab"), special, where);
+  const json& model = file.at("model");
+  const std::string unknown = special_name(model, "unk_token");
+  if (!unknown.empty() && model.at("vocab").contains(unknown)) special.push_back(unknown);
+  auto vocabulary = vocabulary_from_json(model.at("vocab"), special, where, {{"unk_token", unknown}});
   check(vocabulary->special().unknown >= 0, "{}: has no token for the unknown: add \"<unk>\" to it", where);
   return std::make_shared<Kind>(std::move(vocabulary), lowercase_of(file, where));
 }
@@ -224,12 +228,7 @@ ordered_json tokenizer_json(const StorableTokenizer& tokenizer, const std::strin
 }
 
 json read_tokenizer_file(const std::filesystem::path& path) {
-  const std::string text = read_text(path);
-  try {
-    return json::parse(text);
-  } catch (const json::exception& error) {
-    fail("[tokenizer] {}: is not JSON ({}): is the file whole?", path.string(), error.what());
-  }
+  return parse_json(read_text(path), "[tokenizer] " + path.string());
 }
 
 Tokenizers read_tokenizer_json(const std::filesystem::path& path) { return read_beside_json(path, nullptr); }
@@ -245,7 +244,7 @@ Tokenizers read_beside_json(const std::filesystem::path& path,
     if (!more) return with_template(tokenizer, file, where);
     return read_json_parts(file, read_tokenizer_config(path.parent_path()), where);
   } catch (const json::exception& error) {
-    fail("{}: is not laid out as a tokenizer.json is ({}): is it the right file?", where, error.what());
+    fail("{}: is not laid out as a tokenizer.json is ({}): is it the right file?", where, json_reason(error));
   }
 }
 

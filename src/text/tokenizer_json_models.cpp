@@ -1,5 +1,7 @@
 #include "text/tokenizer_json_models.h"
 
+#include <unordered_map>
+
 #include "base/error.h"
 #include "text/bpe_tokenizer.h"
 #include "text/sentencepiece_model.h"
@@ -21,6 +23,7 @@ ordered_json part_of(const json& file, const char* name) {
 struct Table {
   std::shared_ptr<const Vocabulary> vocabulary;
   std::vector<int32_t> added;  // tokens that are no special ones and are looked for in every text
+  std::unordered_map<int32_t, AddedTokens::Rules> rules;  // of both kinds, where they have some
 };
 
 // The model's own tokens and those that were added to them.
@@ -33,6 +36,9 @@ Table table_of(json members, const json& file, const json& config, const std::st
     const auto [place, fresh] = members.emplace(content, id);
     check(fresh || *place == id, "{}: gives the token \"{}\" the ids {} and {}: damaged?", where, content,
           place->dump(), id);
+    const AddedTokens::Rules rules = {token.value("lstrip", false), token.value("rstrip", false),
+                                      token.value("single_word", false)};
+    if (rules.lstrip || rules.rstrip || rules.single_word) table.rules[id] = rules;
     if (token.value("special", false))
       special.push_back(content);
     else
@@ -72,6 +78,7 @@ std::string base64_bytes(std::string_view text) {
 struct SentencePieceSteps {
   std::string character_map;
   bool fold_spaces = false, dummy_prefix = false;
+  json before = json::array();  // steps that a normaliser of ours takes before
 
   void read(const json& step, const std::string& where) {
     if (step.is_null()) return;
@@ -92,9 +99,8 @@ struct SentencePieceSteps {
     } else if (type == "Replace") {
       const json& pattern = step.at("pattern");
       if (pattern.contains("Regex")) fold_spaces = true;  // runs of spaces; a plain one writes "▁" for a space
-    } else if (type != "NFC") {                           // which the compiled map does too
-      fail("{}: has the step {} before a unigram model, which Limpid does not know: put tokenizer.model beside it",
-           where, type);
+    } else if (type != "NFC" || character_map.empty()) {  // a compiled map composes too
+      before.push_back(step);
     }
   }
 };
@@ -107,7 +113,7 @@ std::shared_ptr<const StorableTokenizer> read_bpe_json(const json& file, const j
   Table table = table_of(model.at("vocab"), file, config, where);
   BpeParts parts;
   parts.vocabulary = std::move(table.vocabulary);
-  parts.added = std::move(table.added);
+  for (const int32_t id : table.added) parts.added.push_back({id, table.rules[id]});
   for (const json& merge : model.at("merges")) {
     if (merge.is_array()) {
       parts.merges.emplace_back(merge.at(0).get<std::string>(), merge.at(1).get<std::string>());
@@ -124,21 +130,26 @@ std::shared_ptr<const StorableTokenizer> read_bpe_json(const json& file, const j
   parts.byte_fallback = model.value("byte_fallback", false);
   parts.fuse_unknown = model.value("fuse_unk", false);
   parts.whole_words = model.value("ignore_merges", false);
-  return std::make_shared<BpeTokenizer>(std::move(parts), where);
+  auto tokenizer = std::make_shared<BpeTokenizer>(std::move(parts), where);
+  tokenizer->set_special_rules(std::move(table.rules));
+  return tokenizer;
 }
 
 std::shared_ptr<const StorableTokenizer> read_word_piece_json(const json& file, const json& config,
                                                               const std::string& where) {
   const json& model = file.at("model");
   WordPieceParts parts;
-  parts.vocabulary = table_of(model.at("vocab"), file, config, where).vocabulary;
+  Table table = table_of(model.at("vocab"), file, config, where);
+  parts.vocabulary = std::move(table.vocabulary);
   parts.normalizer = Normalizer(part_of(file, "normalizer"), where);
   parts.pre_tokenizer = PreTokenizer(part_of(file, "pre_tokenizer"), where);
   parts.prefix = model.value("continuing_subword_prefix", "##");
   parts.longest_word = model.value("max_input_chars_per_word", int64_t{100});
   const ordered_json decoder = part_of(file, "decoder");
   parts.cleanup = decoder.is_object() && decoder.value("cleanup", true);
-  return std::make_shared<WordPieceTokenizer>(std::move(parts), where);
+  auto tokenizer = std::make_shared<WordPieceTokenizer>(std::move(parts), where);
+  tokenizer->set_special_rules(std::move(table.rules));
+  return tokenizer;
 }
 
 std::shared_ptr<const StorableTokenizer> read_unigram_json(const json& file, const json& config,
@@ -164,8 +175,13 @@ std::shared_ptr<const StorableTokenizer> read_unigram_json(const json& file, con
   check(unknown < made.pieces.size(), "{}: its unk_id is {} of {} tokens: damaged?", where, unknown,
         made.pieces.size());
   made.pieces[unknown].type = SentencePiecePiece::unknown;
-  const Table table = table_of(members, file, config, where);
-  return std::make_shared<SentencePieceTokenizer>(sentencepiece_bytes(made), where, table.vocabulary);
+  Table table = table_of(members, file, config, where);
+  auto tokenizer = std::make_shared<SentencePieceTokenizer>(
+      sentencepiece_bytes(made), where, table.vocabulary,
+      Normalizer(steps.before.empty() ? json(nullptr) : json{{"type", "Sequence"}, {"normalizers", steps.before}},
+                 where));
+  tokenizer->set_special_rules(std::move(table.rules));
+  return tokenizer;
 }
 
 }  // namespace limpid

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "formats/json.h"
+#include "base/json.h"
 #include "formats/model_folder.h"
 #include "formats/safetensors_writer.h"
 #include "training/manifest.h"

@@ -7,7 +7,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "formats/json.h"
+#include "base/json.h"
 #include "formats/model_folder.h"
 #include "text/duplicates.h"
 

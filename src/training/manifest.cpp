@@ -7,7 +7,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "formats/json.h"
+#include "base/json.h"
 
 namespace limpid {
 namespace {

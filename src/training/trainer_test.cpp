@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "formats/json.h"
+#include "base/json.h"
 #include "formats/safetensors.h"
 #include "training/checkpoint_folder.h"
 #include "training/toy_corpus.h"

@@ -1,4 +1,4 @@
-#include "formats/json.h"
+#include "base/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

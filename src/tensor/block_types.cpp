@@ -1,0 +1,144 @@
+#include "tensor/block_types.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace limpid {
+namespace {
+
+constexpr std::array<BlockType, 8> kBlockTypes = {{{kQ4_1, "Q4_1", 32, 20, true, false, 4},
+                                                   {kQ5_0, "Q5_0", 32, 22, false, false, 8},
+                                                   {kQ5_1, "Q5_1", 32, 24, true, false, 8},
+                                                   {kQ2_K, "Q2_K", 256, 84, true, true, 4},
+                                                   {kQ3_K, "Q3_K", 256, 110, false, true, 4},
+                                                   {kQ4_K, "Q4_K", 256, 144, true, false, 4},
+                                                   {kQ5_K, "Q5_K", 256, 176, true, false, 8},
+                                                   {kQ6_K, "Q6_K", 256, 210, false, true, 8}}};
+
+class Block {
+ public:
+  explicit Block(const std::byte* bytes) : bytes_(bytes) {}
+
+  int byte(int64_t at) const { return std::to_integer<int>(bytes_[at]); }
+  float half(int64_t at) const {
+    uint16_t bits = 0;
+    std::memcpy(&bits, bytes_ + at, sizeof bits);
+    return from_f16(bits);
+  }
+  // Four bits: of 16 bytes the low halves are the first 16 numbers, the high halves the last 16.
+  int nibble(int64_t at, int i) const { return i < 16 ? byte(at + i) & 15 : byte(at + i - 16) >> 4; }
+  int bit(int64_t at, int i) const { return byte(at + i / 8) >> (i % 8) & 1; }
+
+ private:
+  const std::byte* bytes_;
+};
+
+template <class Number>
+void fill(SubBlock& sub, const Number& number) {
+  for (int i = 0; i < 32; ++i) sub.q[static_cast<size_t>(i)] = static_cast<int8_t>(number(i));
+}
+
+// A factor and a minimum of 6 bits each, eight pairs in twelve bytes: of the first four the low 6 bits of bytes 0–3 and
+// 4–7; of the others 4 bits in bytes 8–11 and the 2 bits above those of the first four.
+std::array<int, 2> pair_of_six(const Block& block, int64_t at, int i) {
+  if (i < 4) return {block.byte(at + i) & 63, block.byte(at + i + 4) & 63};
+  const int low = block.byte(at + i + 4);
+  return {(low & 15) | (block.byte(at + i - 4) >> 6) << 4, low >> 4 | (block.byte(at + i) >> 6) << 4};
+}
+
+void set_both(SubBlock& sub, float factor, float minimum) {
+  sub.factor = {factor, factor};
+  sub.minimum = {minimum, minimum};
+}
+
+void read_q4_k(const Block& block, int index, bool fifth_bit, SubBlock& sub) {
+  const auto [factor, minimum] = pair_of_six(block, 4, index);
+  set_both(sub, block.half(0) * static_cast<float>(factor), block.half(2) * static_cast<float>(minimum));
+  const int64_t quants = (fifth_bit ? 48 : 16) + 32 * (index / 2);
+  fill(sub, [&](int i) {
+    const int byte = block.byte(quants + i), low = index % 2 == 0 ? byte & 15 : byte >> 4;
+    return fifth_bit ? low | (block.byte(16 + i) >> index & 1) << 4 : low;
+  });
+}
+
+void read_q2_k(const Block& block, int index, SubBlock& sub) {
+  const int half = index / 4, shift = 2 * (index % 4);
+  for (int h = 0; h < 2; ++h) {
+    const int pair = block.byte(8 * half + 2 * (index % 4) + h);
+    sub.factor[static_cast<size_t>(h)] = block.half(80) * static_cast<float>(pair & 15);
+    sub.minimum[static_cast<size_t>(h)] = block.half(82) * static_cast<float>(pair >> 4);
+  }
+  fill(sub, [&](int i) { return block.byte(16 + 32 * half + i) >> shift & 3; });
+}
+
+void read_q3_k(const Block& block, int index, SubBlock& sub) {
+  const int half = index / 4, shift = 2 * (index % 4);
+  sub.minimum = {0, 0};
+  for (int h = 0; h < 2; ++h) {
+    const int i = 2 * index + h;
+    const int low = i < 8 ? block.byte(96 + i) & 15 : block.byte(96 + i - 8) >> 4;
+    const int high = block.byte(104 + i % 4) >> (2 * (i / 4)) & 3;
+    sub.factor[static_cast<size_t>(h)] = block.half(108) * static_cast<float>((low | high << 4) - 32);
+  }
+  fill(sub, [&](int i) {
+    return (block.byte(32 + 32 * half + i) >> shift & 3) - ((block.byte(i) >> index & 1) != 0 ? 0 : 4);
+  });
+}
+
+void read_q6_k(const Block& block, int index, SubBlock& sub) {
+  const int half = index / 4, quarter = index % 4;
+  sub.minimum = {0, 0};
+  for (int h = 0; h < 2; ++h)
+    sub.factor[static_cast<size_t>(h)] =
+        block.half(208) * static_cast<float>(static_cast<int8_t>(block.byte(192 + 2 * index + h)));
+  fill(sub, [&](int i) {
+    const int byte = block.byte(64 * half + 32 * (quarter % 2) + i);
+    const int high = block.byte(128 + 32 * half + i) >> (2 * quarter) & 3;
+    return ((quarter < 2 ? byte & 15 : byte >> 4) | high << 4) - 32;
+  });
+}
+
+}  // namespace
+
+const BlockType* block_type(NumberType type) {
+  const auto at = static_cast<size_t>(type) - static_cast<size_t>(kQ4_1);
+  return at < kBlockTypes.size() ? &kBlockTypes[at] : nullptr;
+}
+
+const BlockType* block_type_named(std::string_view name) {
+  const auto found =
+      std::find_if(kBlockTypes.begin(), kBlockTypes.end(), [&](const BlockType& one) { return one.name == name; });
+  return found == kBlockTypes.end() ? nullptr : &*found;
+}
+
+SubBlock read_sub_block(NumberType type, const std::byte* row, int64_t index) {
+  const BlockType* kind = block_type(type);
+  check(kind != nullptr, "[block types] {} is none", static_cast<int>(type));
+  const int64_t per_block = kind->numbers / 32;
+  const Block block(row + index / per_block * kind->bytes);
+  const auto in_block = static_cast<int>(index % per_block);
+  SubBlock sub;
+  if (type == kQ2_K) {
+    read_q2_k(block, in_block, sub);
+  } else if (type == kQ3_K) {
+    read_q3_k(block, in_block, sub);
+  } else if (type == kQ4_K || type == kQ5_K) {
+    read_q4_k(block, in_block, type == kQ5_K, sub);
+  } else if (type == kQ6_K) {
+    read_q6_k(block, in_block, sub);
+  } else if (type == kQ4_1) {
+    set_both(sub, block.half(0), -block.half(2));
+    fill(sub, [&](int i) { return block.nibble(4, i); });
+  } else if (type == kQ5_0) {
+    set_both(sub, block.half(0), 0);
+    fill(sub, [&](int i) { return (block.nibble(6, i) | block.bit(2, i) << 4) - 16; });
+  } else {  // q5_1
+    set_both(sub, block.half(0), -block.half(2));
+    fill(sub, [&](int i) { return block.nibble(8, i) | block.bit(4, i) << 4; });
+  }
+  return sub;
+}
+
+}  // namespace limpid

@@ -1,0 +1,53 @@
+#pragma once
+// The block types of GGUF beside q8_0 and q4_0 (tensor/number_type.h): numbers in blocks, small integers q with factors
+// d and, of some types, minima m.
+//
+//   type   numbers, bytes of a block   of 32 numbers (of 16 where two are named)
+//   q4_1        32, 20                 4-bit q, d and m in 16 bits                              x = d·q + m
+//   q5_0        32, 22                 5-bit q, d in 16 bits                                    x = d·(q − 16)
+//   q5_1        32, 24                 5-bit q, d and m in 16 bits                              x = d·q + m
+//   q2_K       256, 84                 2-bit q; 4-bit factor s and minimum t per 16             x = d·s·q − d'·t
+//   q3_K       256, 110                3-bit q; 6-bit factor s per 16                           x = d·(s − 32)·(q − 4)
+//   q4_K       256, 144                4-bit q; 6-bit s and t per 32                            x = d·s·q − d'·t
+//   q5_K       256, 176                5-bit q; 6-bit s and t per 32                            x = d·s·q − d'·t
+//   q6_K       256, 210                6-bit q; 8-bit s per 16                                  x = d·s·(q − 32)
+//
+// All of them are, 32 numbers at a time, small integers with a factor and a minimum for each half: SubBlock. Products
+// and conversions know nothing else.
+
+#include <array>
+#include <cstddef>
+
+#include "tensor/number_type.h"
+
+namespace limpid {
+
+inline constexpr auto kQ4_1 = static_cast<NumberType>(7);
+inline constexpr auto kQ5_0 = static_cast<NumberType>(8);
+inline constexpr auto kQ5_1 = static_cast<NumberType>(9);
+inline constexpr auto kQ2_K = static_cast<NumberType>(10);
+inline constexpr auto kQ3_K = static_cast<NumberType>(11);
+inline constexpr auto kQ4_K = static_cast<NumberType>(12);
+inline constexpr auto kQ5_K = static_cast<NumberType>(13);
+inline constexpr auto kQ6_K = static_cast<NumberType>(14);
+
+struct BlockType {
+  NumberType type;
+  std::string_view name;
+  int64_t numbers, bytes;  // of a block
+  bool affine;             // has minima; else q is signed
+  bool halves;             // factors for 16 numbers, not 32
+  int bits;                // that q takes: 4 (or fewer) or 8
+};
+const BlockType* block_type(NumberType type);  // nullptr: another type
+const BlockType* block_type_named(std::string_view name);
+
+// 32 numbers: x = factor·q − minimum, of the first and of the last 16.
+struct SubBlock {
+  std::array<int8_t, 32> q;
+  std::array<float, 2> factor, minimum;
+};
+// Number `index` of them in a row.
+SubBlock read_sub_block(NumberType type, const std::byte* row, int64_t index);
+
+}  // namespace limpid
