@@ -46,7 +46,6 @@ void check_consistency(const Config& config) {
         config.experts.chosen, config.experts.count);
   check(config.activation != Activation::tanh || config.dropout.activation == 0,
         "[config] dropout on activations is {} with tanh: allowed is 0", config.dropout.activation);
-  constexpr int64_t kMostLayers = 10000;  // each one is built before its weights are looked for
   for (const int64_t layers : {config.encoder.layers, config.decoder.layers, config.rnn.layers})
     check(layers <= kMostLayers, "[config] the model has {} layers: allowed are {}", layers, kMostLayers);
   // The table of sines and cosines is made before anything is read.

@@ -20,6 +20,7 @@ void read_tokens(ConfigReader& reader, Config& config, const TokenDefaults& defa
 void read_windows(ConfigReader& reader, Config& config, int64_t window,
                   const std::function<bool(int64_t)>& has_window) {
   const int64_t layers = config.stack().layers;
+  check(layers <= kMostLayers, "[config] the model has {} layers: allowed are {}", layers, kMostLayers);
   config.layers.resize(layers);
   const auto* types = reader.find("layer_types");
   if (types && (!types->is_array() || std::ssize(*types) != layers))

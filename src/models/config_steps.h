@@ -24,6 +24,9 @@ void refuse_unsupported(ConfigReader& reader, Config& config);
 // Notes the keys that nobody asked for, but for those known to change nothing.
 void note_ignored(const ConfigReader& reader, Config& config);
 
+// Layers are built before their weights are looked for, so a config may not ask for any number.
+inline constexpr int64_t kMostLayers = 10000;
+
 // Throws where what was read contradicts itself.
 void check_consistency(const Config& config);
 
