@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -54,21 +55,55 @@ void add_special(const GgufFile& file, ordered_json& json) {
     if (const auto id = file.whole(std::string("tokenizer.ggml.") + theirs)) json[ours] = *id;
 }
 
-ordered_json llama_json(const GgufFile& file) {
-  const Keys keys(file, "llama");
-  for (const auto& [name, what] : {std::pair{"expert_count", "experts"}, {"attention.sliding_window", "a window"}})
-    if (keys.size(name, 0) != 0) keys.refuse(name, what);
+// Divisors of the frequencies of rotary positions, which files keep as a tensor.
+std::vector<double> frequency_factors(const GgufFile& file, const char* name) {
+  const GgufTensor* tensor = file.tensor(name);
+  if (!tensor) return {};
+  check(tensor->type && tensor->type->name == "F32" && tensor->shape.size() == 1,
+        "{}: tensor {} is no list of F32: damaged?", file.where(), in_quotes(name));
+  std::vector<double> factors;
+  for (int64_t i = 0; i < tensor->shape[0]; ++i) {
+    float factor = 0;
+    std::memcpy(&factor, tensor->bytes.data() + i * static_cast<int64_t>(sizeof factor), sizeof factor);
+    check(std::isfinite(factor) && factor > 0, "{}: tensor {} holds {}: damaged?", file.where(), in_quotes(name),
+          factor);
+    factors.push_back(static_cast<double>(factor));
+  }
+  return factors;
+}
+
+// What stretches rotary positions, as Hugging Face's config says it; frequencies of Llama 3 come later.
+void add_rope_scaling(const GgufFile& file, const Keys& keys, ordered_json& json) {
   const std::string scaling = file.text(keys.key("rope.scaling.type")).value_or("none");
-  check(scaling == "none" && !file.tensor("rope_freqs.weight"),
+  if (scaling == "linear") {
+    json["rope_scaling"] = {{"rope_type", "linear"}, {"factor", keys.decimal("rope.scaling.factor", 1)}};
+    return;
+  }
+  const auto longer = frequency_factors(file, "rope_factors_long.weight");
+  check(scaling == "none" || !longer.empty(),
         "{}: stretches its rotary positions ({}), which Limpid does not compute: take another model", file.where(),
-        scaling == "none" ? "rope_freqs.weight" : scaling);
+        scaling);
+  if (longer.empty()) return;
+  json["original_max_position_embeddings"] =
+      keys.size("rope.scaling.original_context_length", keys.size("context_length"));
+  json["rope_scaling"] = {{"rope_type", "longrope"},
+                          {"short_factor", frequency_factors(file, "rope_factors_short.weight")},
+                          {"long_factor", longer}};
+}
+
+// Llama and what is made like it: qwen2, qwen3, phi3.
+ordered_json llama_json(const GgufFile& file, const std::string& family) {
+  const Keys keys(file, family);
+  if (keys.size("expert_count", 0) != 0) keys.refuse("expert_count", "experts");
+  if (family != "phi3" && keys.size("attention.sliding_window", 0) != 0)
+    keys.refuse("attention.sliding_window", "a window");
   const int64_t width = keys.size("embedding_length"), heads = keys.size("attention.head_count");
   check(heads >= 1, "{}: {} is {}: damaged?", file.where(), keys.key("attention.head_count"), heads);
   const int64_t head = keys.size("attention.key_length", width / heads);
   check(keys.size("rope.dimension_count", head) == head,
         "{}: turns only {} of a head's {} numbers by position, which Limpid does not compute: take another model",
         file.where(), keys.size("rope.dimension_count", head), head);
-  ordered_json json = {{"model_type", "llama"},
+  ordered_json json = {{"model_type", family},
                        {"vocab_size", vocabulary_size(file)},
                        {"hidden_size", width},
                        {"intermediate_size", keys.size("feed_forward_length")},
@@ -78,9 +113,11 @@ ordered_json llama_json(const GgufFile& file) {
                        {"max_position_embeddings", keys.size("context_length")},
                        {"rms_norm_eps", keys.decimal("attention.layer_norm_rms_epsilon", 1e-5)},
                        {"rope_theta", keys.decimal("rope.freq_base", 10000)},
-                       {"attention_bias", file.tensor("blk.0.attn_q.bias") != nullptr},
                        {"tie_word_embeddings", file.tensor("output.weight") == nullptr}};
-  if (head * heads != width) json["head_dim"] = head;
+  if (family == "llama") json["attention_bias"] = file.tensor("blk.0.attn_q.bias") != nullptr;
+  if (head * heads != width || family == "qwen3") json["head_dim"] = head;
+  if (const int64_t window = keys.size("attention.sliding_window", 0); window > 0) json["sliding_window"] = window;
+  add_rope_scaling(file, keys, json);
   return json;
 }
 
@@ -122,15 +159,25 @@ void attach_turned(const GgufTensor& tensor, NumberType type, int64_t head_size,
 
 Config gguf_config(const GgufFile& file) {
   const std::string family = file.text("general.architecture").value_or("");
-  check(family == "llama" || family == "gpt2", "{}: holds a model of the family {}: Limpid reads llama and gpt2",
-        file.where(), in_quotes(family));
-  ordered_json json = family == "llama" ? llama_json(file) : gpt2_json(file);
+  const bool like_llama = family == "llama" || family == "qwen2" || family == "qwen3" || family == "phi3";
+  check(like_llama || family == "gpt2",
+        "{}: holds a model of the family {}: Limpid reads llama, qwen2, qwen3, phi3 and gpt2", file.where(),
+        in_quotes(family));
+  ordered_json json = like_llama ? llama_json(file, family) : gpt2_json(file);
   add_special(file, json);
   Config config = parse_config(json);
   check(config.decoder.layers <= static_cast<int64_t>(file.tensors().size()),
         "{}: says it has {} layers, but holds {} tensors: damaged?", file.where(), config.decoder.layers,
         file.tensors().size());
   config.layout = WeightLayout::out_in;  // GGUF turns GPT-2's matrices
+  if (const auto factors = frequency_factors(file, "rope_freqs.weight"); !factors.empty()) {  // Llama 3
+    check(std::ssize(factors) == config.rope.turned(config.head_size) / 2,
+          "{}: rope_freqs.weight has {} numbers for heads of {}: damaged?", file.where(), factors.size(),
+          config.head_size);
+    config.rope.scaling = RopeScaling::longrope;
+    config.rope.short_factors = config.rope.long_factors = factors;
+    config.rope.original_positions = static_cast<double>(config.max_positions);
+  }
   return config;
 }
 

@@ -20,10 +20,14 @@ constexpr std::array kLlama = {
     Names{"model.layers.{}.self_attn.q_proj", "blk.{}.attn_q"},
     Names{"model.layers.{}.self_attn.k_proj", "blk.{}.attn_k"},
     Names{"model.layers.{}.self_attn.v_proj", "blk.{}.attn_v"},
+    Names{"model.layers.{}.self_attn.qkv_proj", "blk.{}.attn_qkv"},
+    Names{"model.layers.{}.self_attn.q_norm", "blk.{}.attn_q_norm"},
+    Names{"model.layers.{}.self_attn.k_norm", "blk.{}.attn_k_norm"},
     Names{"model.layers.{}.self_attn.o_proj", "blk.{}.attn_output"},
     Names{"model.layers.{}.post_attention_layernorm", "blk.{}.ffn_norm"},
     Names{"model.layers.{}.mlp.gate_proj", "blk.{}.ffn_gate"},
     Names{"model.layers.{}.mlp.up_proj", "blk.{}.ffn_up"},
+    Names{"model.layers.{}.mlp.gate_up_proj", "blk.{}.ffn_up"},
     Names{"model.layers.{}.mlp.down_proj", "blk.{}.ffn_down"},
     Names{"model.norm", "output_norm"},
     Names{"lm_head", "output"},
@@ -45,8 +49,8 @@ constexpr std::array kGpt2 = {
 }  // namespace
 
 std::string gguf_name(const Config& config, std::string_view ours) {
-  const bool llama = config.model_type == "llama";
-  const std::span<const Names> table = llama ? std::span<const Names>(kLlama) : std::span<const Names>(kGpt2);
+  const std::span<const Names> table =
+      config.model_type != "gpt2" ? std::span<const Names>(kLlama) : std::span<const Names>(kGpt2);
   const size_t dot = ours.rfind('.');
   const std::string_view suffix = ours.substr(dot);
   std::string name(ours.substr(0, dot)), number;

@@ -137,7 +137,7 @@ HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const Ti
   for (int r = 0; r < R; ++r) std::copy_n(start + output, kTileOutputs, out.data + r * out.stride + output);
   for (int64_t b = 0; b < blocks; ++b, panel += block_bytes(form)) {
     unroll<parts>([&](auto part) HWY_ATTR {
-      constexpr bool first = parts == 1 || part == 0, second = parts == 1 || part == 1;
+      [[maybe_unused]] constexpr bool first = parts == 1 || part == 0, second = parts == 1 || part == 1;
       TileSums<R> sums;
       start_sums<R>(x, b * parts + part, has_minima(form), sums);
       const int64_t input = b * kBlockNumbers;
