@@ -234,7 +234,8 @@ int run_chat(int argc, char** argv) {
   add_sampling_flags(line, completion.sampling);
   add_repetition_flag(line, completion.rules);
   line.add_option("--seed", completion.seed, "for the same answers again (else another seed every time)");
-  line.add_option("--stop", completion.stop, "end an answer before this text; may be given several times");
+  line.add_option("--stop", completion.stop, "end an answer before this text; may be given several times")
+      ->allow_extra_args(false);
   line.add_flag("--ignore-end", completion.ignore_end, "go on past the model's own end");
   line.add_option("--context", completion.context, "tokens that the model looks back on (0: what it was made for)")
       ->check(CLI::Range(0, 1 << 30));

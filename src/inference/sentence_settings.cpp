@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "formats/json.h"
+#include "base/json.h"
 #include "formats/safetensors_folder.h"
 
 namespace limpid {

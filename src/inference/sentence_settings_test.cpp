@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/temporary_folder.h"
-#include "formats/json.h"
 #include "inference/loaded_model.h"
 #include "inference/model_text.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json.h"
 #include "base/nearest.h"
-#include "formats/json.h"
 
 namespace limpid {
 

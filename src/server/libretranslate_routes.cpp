@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "formats/json.h"
+#include "base/json.h"
 #include "server/openai_json.h"
 #include "server/translation.h"
 

@@ -136,7 +136,7 @@ BpeParts small_parts() {
   parts.merges = {{"h", "e"}, {"l", "l"}, {"he", "ll"}, {"hell", "o"}, {"\u0120", "hello"}};
   parts.pre_tokenizer = PreTokenizer({{"type", "ByteLevel"}, {"add_prefix_space", false}}, "x");
   parts.decoder = {{"type", "ByteLevel"}};
-  parts.added = {262};
+  parts.added = {BpeParts::Added{262}};
   return parts;
 }
 
