@@ -1,6 +1,6 @@
 #pragma once
-// JSON from files that are not to be trusted: what is wrong becomes an Error with file, line and column. The only reader
-// of JSON from outside.
+// JSON from files that are not to be trusted: what is wrong becomes an Error with file, line and column. The only
+// reader of JSON from outside.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -227,9 +227,8 @@ inline void multiply_panel(const QuantizedMatrix& w, int64_t panel, const Quanti
   const std::byte* const at = w.panel(panel);
   HWY_ALIGN float start[kPanelOutputs] = {};
   if (bias) std::transform(bias, bias + y.cols, start, [](real b) { return static_cast<float>(b); });
-  const auto multiply = [&]<PanelForm form>(std::integral_constant<PanelForm, form>) HWY_ATTR {
-    multiply_tiles<form, kTileRows>(w, at, rows, first, start, y);
-  };
+  const auto multiply = [&]<PanelForm form>(std::integral_constant<PanelForm, form>)
+                            HWY_ATTR { multiply_tiles<form, kTileRows>(w, at, rows, first, start, y); };
   switch (w.form) {
     case PanelForm::rows_of_bytes: return multiply(std::integral_constant<PanelForm, PanelForm::rows_of_bytes>());
     case PanelForm::bytes: return multiply(std::integral_constant<PanelForm, PanelForm::bytes>());

@@ -39,7 +39,8 @@ Value make_namespace(Call& call) {
   auto space = std::make_shared<jinja::Namespace>();
   if (!call.values.empty() && call.values[0].dict()) space->members = *call.values[0].dict();
   for (const auto& [name, value] : call.named) put(space->members, Value(name), value);
-  for (const auto& [name, value] : space->members) space->depth = std::max(space->depth, depth_around(value.depth()));
+  for (const auto& [name, value] : space->members)
+    space->depth = std::max(space->depth, jinja::depth_around(value.depth()));
   return space;
 }
 

@@ -17,8 +17,8 @@ namespace limpid {
 class SentencePieceTokenizer final : public StorableTokenizer {
  public:
   // `model` is what stands in a model file. Without a table the ids are the model's own; with one, the pieces have the
-  // ids of the table, and pieces that it lacks are unknown. `before` is done to a text before the model sees it. `where`
-  // begins the message if the model is broken.
+  // ids of the table, and pieces that it lacks are unknown. `before` is done to a text before the model sees it.
+  // `where` begins the message if the model is broken.
   SentencePieceTokenizer(const std::string& model, std::string_view where,
                          std::shared_ptr<const Vocabulary> table = nullptr, Normalizer before = {});
   ~SentencePieceTokenizer() override;

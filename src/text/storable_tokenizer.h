@@ -25,8 +25,8 @@ class StorableTokenizer : public Tokenizer {
   std::string piece(int32_t id) const final { return vocabulary_->piece(id); }
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
-  // Like encode, but special tokens that are spelt out in the text become their ids: for texts that a program made, such
-  // as a chat template's, never for what somebody has written.
+  // Like encode, but special tokens that are spelt out in the text become their ids: for texts that a program made,
+  // such as a chat template's, never for what somebody has written.
   std::vector<int32_t> encode_with_special(std::string_view text) const;
   // Special tokens that are more than their spelling: which white space beside them belongs to them.
   void set_special_rules(std::unordered_map<int32_t, AddedTokens::Rules> rules) { special_rules_ = std::move(rules); }
