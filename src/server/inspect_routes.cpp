@@ -3,7 +3,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "formats/json.h"
+#include "base/json.h"
 #include "server/inspect_views.h"
 
 namespace limpid {
