@@ -13,6 +13,15 @@ target_compile_options(limpid_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshad
   # g++ 12 sees overlaps and overflows in moves and sums of std::string that are not there (GCC bug 105651)
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds>
   $<$<BOOL:${LIMPID_STRICT}>:-Werror>)
+# Debian's hardening flags (dpkg-buildflags, hardening=+all); position-independent code is on everywhere. _FORTIFY_SOURCE needs
+# an optimising build, and the sanitizers check more than it does.
+target_link_options(limpid_options INTERFACE -Wl,-z,relro -Wl,-z,now)
+if(LIMPID_HARDENING)
+  target_compile_options(limpid_options INTERFACE -fstack-protector-strong -Wformat -Werror=format-security)
+  if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT LIMPID_SANITIZE)
+    target_compile_options(limpid_options INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  endif()
+endif()
 if(LIMPID_SANITIZE)
   target_compile_options(limpid_options INTERFACE -fsanitize=${LIMPID_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(limpid_options INTERFACE -fsanitize=${LIMPID_SANITIZE})

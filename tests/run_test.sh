@@ -231,6 +231,68 @@ says 0 '"rank":' score lm --json --top 2
 says 1 'no tab' score marian
 says 0 . tokenize lm --ids
 
+# ---- text as it comes: --whole keeps every byte, the standard input is held to the same rules as files
+printf 'a b' >in
+says 0 . tokenize lm --whole --json
+grep -q '"text":"a b"' out || wrong "--whole changed the text: $(cat out)"
+printf 'a \xff b\n' >in
+cp in bad.txt
+for verb in translate score; do
+  says 1 'standard input:1: byte 3 of the line \(0xff\) is not UTF-8' $verb marian
+  says 1 'bad.txt:1: byte 3 of the line \(0xff\) is not UTF-8' $verb marian bad.txt
+done
+says 1 'standard input:1: .*is not UTF-8' tokenize lm --whole
+head -c 17000000 /dev/zero | tr '\0' a >in
+says 1 'standard input:1: the line is longer than' tokenize lm
+rm in
+: >in
+
+# ---- what quantize and data did not make they leave alone
+cp -r lm foreign
+says 1 'holds something else than a quantised model' quantize marian foreign --bits 8
+cmp -s lm/model.safetensors foreign/model.safetensors || wrong 'quantize wrote over another model'
+says 0 . quantize marian eight --bits 8
+says 0 . quantize marian eight --bits 8
+echo precious >notes.gguf
+says 1 'file of another kind' quantize lm notes.gguf --bits 8
+[[ $(cat notes.gguf) == precious ]] || wrong 'quantize wrote over a file of another kind'
+mkdir mine && echo precious >mine/train.src
+says 1 'train.src: is there already with other contents' data copy --out mine --count 3
+[[ $(cat mine/train.src) == precious ]] || wrong 'data wrote over a file that it did not make'
+says 0 . data copy --out copy --count 300
+
+# ---- output that is lost is an error, whatever the command
+# lost ARGUMENTS…: with a full disk behind the standard output.
+lost() {
+  "$limpid" "$@" >/dev/full 2>err <in && wrong "limpid $*: its output was lost and it ended well"
+  grep -q 'the output could not be written' err || wrong "limpid $*: does not say that its output was lost: $(cat err)"
+}
+if [[ -c /dev/full ]]; then
+  printf 'a b c\n' >in
+  printf 'a b c\n' >same
+  lost --help
+  lost --version
+  lost translate --help
+  lost params marian
+  lost verify "$1/tests/golden/gpt2"
+  lost train "$1/recipes/copy.toml" --dump-config
+  lost data copy
+  lost data copy --out copy --count 300
+  lost translate marian
+  lost translate marian --json
+  lost complete lm 'a b' -n 3
+  lost score lm
+  lost embed bert
+  lost classify labels
+  lost tokenize lm 'a b'
+  lost evaluate --hypothesis same --reference same
+  lost quantize marian nine --bits 8 --json
+  lost look lm taps
+  lost look lm lens 'a b'
+  lost look lm heatmap 'a b' --block 0
+fi
+: >in
+
 # ---- broken models
 for verb in translate complete embed score classify tokenize; do
   says 1 'nowhere' $verb nowhere

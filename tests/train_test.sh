@@ -83,6 +83,22 @@ expect 0 'Done after 20 steps' "$recipe" --out from-gz "${small[@]}" data.folder
   'data.train=["train.src.gz", "train.tgt.gz"]' 'data.valid=["valid.src.gz", "valid.tgt.gz"]'
 cmp plain/model.safetensors from-gz/model.safetensors || wrong '.gz gives another model'
 
+# ---- a run that is finished
+given=("$recipe" --out plain "${small[@]}" data.folder=copy)
+cp plain/model.safetensors before.safetensors
+expect 0 'finished after 20 steps.*nothing was changed' "${given[@]}"
+expect 0 'finished after 20 steps.*nothing was changed' "${given[@]}" stop.steps=5
+expect 1 'schedule.learning_rate [0-9.e-]+ → 0.5.*--allow-changes' "${given[@]}" stop.steps=30 schedule.learning_rate=0.5
+cmp plain/model.safetensors before.safetensors || wrong 'a finished model was changed'
+cp -r plain longer
+expect 0 'going on +from step 20' "$recipe" --out longer "${small[@]}" data.folder=copy stop.steps=27
+expect 0 'Done after 27 steps' "$recipe" --out whole "${small[@]}" data.folder=copy stop.steps=27
+cmp whole/checkpoints/extra-000000027/model.safetensors longer/checkpoints/extra-000000027/model.safetensors ||
+  wrong 'a later end gives other weights than a run that had it from the start'
+cp -r plain bare && rm -r bare/checkpoints
+expect 1 'not the checkpoints it came from.*start_from=bare' "$recipe" --out bare "${small[@]}" data.folder=copy
+cmp bare/model.safetensors before.safetensors || wrong 'a model without checkpoints was written over'
+
 # ---- going on from a model
 expect 0 'Done after 5 steps' "$recipe" --out tuned "${small[@]}" data.folder=copy start_from=plain stop.steps=5
 cmp -s plain/model.safetensors tuned/model.safetensors && wrong 'fine-tuning changed nothing'

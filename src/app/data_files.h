@@ -7,14 +7,16 @@
 #include <string_view>
 #include <utility>
 
+#include "base/checksum.h"
+#include "base/error.h"
 #include "base/file.h"
 
 namespace limpid {
 
-// A text file that is written in pieces and appears whole.
+// A text file that is written in pieces and appears whole. One that is there with other contents stays: an Error.
 class Lines {
  public:
-  explicit Lines(const std::filesystem::path& path) : file_(path) {}
+  explicit Lines(const std::filesystem::path& path) : path_(path), file_(path) {}
 
   void add(std::string_view line) {
     buffer_.append(line) += '\n';
@@ -22,6 +24,8 @@ class Lines {
   }
   void commit() {
     flush();
+    check(!std::filesystem::exists(path_) || hash_file(path_) == hash_.value(),
+          "[data] {}: is there already with other contents: name another folder, or remove it", path_.string());
     file_.commit();
   }
 
@@ -29,10 +33,13 @@ class Lines {
   static constexpr size_t kFlush = 1 << 16;  // bytes
   void flush() {
     file_.write(buffer_);
+    hash_.update(buffer_);
     buffer_.clear();
   }
 
+  std::filesystem::path path_;
   AtomicFile file_;
+  ContentHash hash_;
   std::string buffer_;
 };
 

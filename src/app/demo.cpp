@@ -215,6 +215,7 @@ int run_demo(int argc, char** argv) {
   int64_t steps = options.steps;
   {
     RunFolder folder(out);  // refuses a folder that holds something else before anything is written
+    if (steps == 0 && folder.has_checkpoint()) steps = load_recipe(folder / "recipe.toml").stop.steps;  // goes on
     if (!options.quiet) fmt::print(stderr, "Writing {} English-Korean sentence pairs from the grammar\n", kTrain);
     write_corpus(grammar, text);
   }

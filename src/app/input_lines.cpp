@@ -3,13 +3,17 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/error.h"
+#include "text/utf8.h"
 
 namespace limpid {
 namespace {
+
+const std::string kStandardInput = "standard input";
 
 bool input_waits() {
   pollfd input{STDIN_FILENO, POLLIN, 0};
@@ -28,17 +32,33 @@ std::optional<std::string> InputLines::next_typed(bool wait) {
     if (end != std::string::npos || (ended_ && !buffer_.empty())) {
       std::string line = buffer_.substr(0, end);
       buffer_.erase(0, end == std::string::npos ? end : end + 1);
+      if (++typed_lines_ == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);  // the mark of the byte order
       if (!line.empty() && line.back() == '\r') line.pop_back();
+      check_line(line, kStandardInput, typed_lines_);
       return line;
     }
+    if (buffer_.size() > kLongestLine) check_line(buffer_, kStandardInput, typed_lines_ + 1);
     if (ended_ || (!wait && !input_waits())) return std::nullopt;
-    char part[1 << 16];
-    const ssize_t bytes = read(STDIN_FILENO, part, sizeof part);
-    if (bytes < 0 && errno == EINTR) continue;
-    check(bytes >= 0, "[input] the standard input cannot be read: {}", std::strerror(errno));
-    ended_ = bytes == 0;
-    buffer_.append(part, static_cast<size_t>(bytes));
+    read_more();
   }
+}
+
+void InputLines::read_more() {
+  char part[1 << 16];
+  ssize_t bytes;
+  do bytes = read(STDIN_FILENO, part, sizeof part);
+  while (bytes < 0 && errno == EINTR);
+  check(bytes >= 0, "[input] the standard input cannot be read: {}", std::strerror(errno));
+  ended_ = bytes == 0;
+  buffer_.append(part, static_cast<size_t>(bytes));
+}
+
+std::string InputLines::rest() {
+  while (!ended_) read_more();
+  if (const auto bad = invalid_utf8(buffer_))
+    check_line(std::string_view(buffer_).substr(*bad, 1), kStandardInput,
+               1 + std::count(buffer_.begin(), buffer_.begin() + static_cast<ptrdiff_t>(*bad), '\n'));
+  return std::move(buffer_);
 }
 
 std::optional<std::string> InputLines::next_line(bool wait) {

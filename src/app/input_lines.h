@@ -17,6 +17,8 @@ class InputLines {
   // A line that can be had without waiting; nothing where none can be had now, or at the end (then ended()).
   std::optional<std::string> next_ready() { return next_line(false); }
   bool ended() const { return !reader_ && !standard_input_ && next_file_ == files_.size(); }
+  // All that is left of the standard input as one text, every byte of it as it came.
+  std::string rest();
   // At least one line, and those that can be had without waiting, at most `count`: somebody who types a line is
   // answered at once, and a file is read in large parts. Nothing at the end.
   std::vector<std::string> next_lines(size_t count);
@@ -24,12 +26,14 @@ class InputLines {
  private:
   std::optional<std::string> next_line(bool wait);
   std::optional<std::string> next_typed(bool wait);
+  void read_more();
 
   std::vector<std::string> files_;
   size_t next_file_ = 0;
   std::optional<LineReader> reader_;
   bool standard_input_ = false;  // the file being read
   std::string buffer_;           // what was read from the standard input and not given yet
+  int64_t typed_lines_ = 0;      // given of the standard input
   bool ended_ = false;
 };
 

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <exception>
+#include <iostream>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "app/bus_error.h"
@@ -66,19 +70,34 @@ int dispatch(int argc, char** argv) {
   return 2;
 }
 
+int run(int argc, char** argv) {
+  try {
+    return dispatch(argc, argv);
+  } catch (const Error& error) {
+    fmt::print(stderr, "limpid: {}\n", error.what());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "limpid: out of memory\n");
+  } catch (const std::exception& error) {
+    if (std::ferror(stdout) == 0) fmt::print(stderr, "limpid: unexpected failure: {}\n", error.what());
+  }
+  return 1;
+}
+
+// Whether all that was printed has left the program. A full disk shows here: what is printed waits in a buffer.
+bool output_is_out() {
+  errno = 0;
+  const bool out = static_cast<bool>(std::cout.flush()) && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (!out)
+    fmt::print(stderr, "limpid: the output could not be written{}: free some room or write elsewhere\n",
+               errno != 0 ? ": " + std::generic_category().message(errno) : "");
+  return out;
+}
+
 }  // namespace
 }  // namespace limpid
 
 int main(int argc, char** argv) {
   limpid::report_bus_errors();
-  try {
-    return limpid::dispatch(argc, argv);
-  } catch (const limpid::Error& error) {
-    fmt::print(stderr, "limpid: {}\n", error.what());
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "limpid: out of memory\n");
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "limpid: unexpected failure: {}\n", error.what());
-  }
-  return 1;
+  const int code = limpid::run(argc, argv);
+  return limpid::output_is_out() || code != 0 ? code : 1;
 }

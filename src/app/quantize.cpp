@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "app/command.h"
@@ -41,6 +43,12 @@ std::string chosen_format(const QuantizeCommand& command, const LoadedModel& loa
   return why_no_gguf(loaded.config(), loaded.tokenizers).empty() ? "gguf" : "safetensors";
 }
 
+bool is_gguf_file(const fs::path& path) {
+  std::array<char, 4> begin{};
+  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
+  return std::string_view(begin.data(), begin.size()) == "GGUF";
+}
+
 void write(const QuantizeCommand& command, LoadedModel& loaded, const std::string& format) {
   const bool gguf = format == "gguf";
   const fs::path from = command.model, out = command.out;
@@ -55,6 +63,11 @@ void write(const QuantizeCommand& command, LoadedModel& loaded, const std::strin
         command.out);
   check(gguf || !fs::exists(out) || fs::is_directory(out), "[quantize] {} is a file: name a folder to write",
         command.out);
+  check(gguf || !fs::is_directory(out) || fs::is_empty(out, none) || is_quantized_folder(out),
+        "[quantize] {} holds something else than a quantised model: name a new or empty folder, or remove that one",
+        command.out);
+  check(!gguf || !fs::exists(out) || fs::file_size(out, none) == 0 || is_gguf_file(out),
+        "[quantize] {} is a file of another kind: name another, or remove that one", command.out);
   QuantizedModel quantized =
       quantize(*loaded.model, {.bits = command.bits, .output_bits = command.output_bits, .for_gguf = gguf});
   if (gguf) return write_gguf(out, *quantized.model, loaded.tokenizers, from.stem().string());

@@ -73,14 +73,8 @@ class LineTokenizer {
   void run() {
     if (!options_.words.empty()) return show(fmt::format("{}", fmt::join(options_.words, " ")));
     InputLines input({});
-    std::string all;
-    while (auto line = input.next()) {
-      if (!options_.whole)
-        show(*line);
-      else
-        all += *line + "\n";
-    }
-    if (options_.whole) show(all);
+    if (options_.whole) return show(input.rest());
+    while (auto line = input.next()) show(*line);
   }
 
  private:

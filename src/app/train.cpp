@@ -1,11 +1,13 @@
 // limpid train: from text files to a model folder.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/command.h"
 #include "app/recipe_file.h"
 #include "app/run_watch.h"
 #include "app/training_display.h"
+#include "base/error.h"
 #include "base/interrupt.h"
 #include "training/trainer.h"
 
@@ -27,11 +29,13 @@ int run_train(int argc, char** argv) {
       "limpid data copy --out copy && limpid train copy --out my-model");
   std::string recipe_name, out;
   std::vector<std::string> overrides;
-  bool dump = false, quiet = false;
+  bool dump = false, quiet = false, allow = false;
   line.add_option("RECIPE", recipe_name, "a recipe's file, or the name of one in recipes/")->required();
   line.add_option("KEY=VALUE", overrides, "keys of the recipe to override, as in schedule.learning_rate=0.001");
   line.add_option("--out", out, "the folder of the run and its model");
   line.add_flag("--dump-config", dump, "print the effective recipe and do nothing else");
+  line.add_flag("--allow-changes", allow,
+                "go on although settings that change the result are no longer what the run had");
   line.add_flag("--quiet", quiet, "say only what went wrong");
   WatchOptions watch;
   add_watch_options(line, watch);
@@ -50,11 +54,26 @@ int run_train(int argc, char** argv) {
   TrainingDisplay display(quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal);
   const RunWatch page(folder.path(), watch);
   const InterruptGuard guard;
-  const TrainingResult result = train(recipe, folder, display,
-                                      {.command = command_text(argc, argv),
-                                       .interrupted = [] { return interrupted(); },
-                                       .validated = run_recorder(folder.path())});
+  const auto accept = [&](const std::vector<std::string>& changes) {
+    check(allow,
+          "[train] {}: the run was trained with other settings: {}: put them back, go on with the new ones by "
+          "--allow-changes, or name another folder",
+          out, fmt::join(changes, ", "));
+    display.note(fmt::format("Going on with other settings: {}", fmt::join(changes, ", ")));
+    return true;
+  };
+  const TrainingResult result = train(
+      recipe, folder, display,
+      {.command = command_text(argc, argv), .interrupted = [] { return interrupted(); }, .accept_changes = accept});
   display.clear();
+  if (result.was_finished) {
+    fmt::print(
+        stderr,
+        "This run is finished after {} ({}), the model is in {}; nothing was changed.\nA later end trains on, as "
+        "in stop.steps={}.\n",
+        result.why, describe(result.final), out, 2 * std::max<int64_t>(result.steps, 1));
+    return 0;
+  }
   if (result.interrupted) {
     fmt::print(stderr, "Saved at step {}. The same command goes on from there.\n", result.steps);
     return 128 + interrupt_signal();

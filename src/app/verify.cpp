@@ -49,7 +49,7 @@ int run_verify(int argc, char** argv) {
   CommandLine line(
       "verify",
       "Compares logits, loss, activations, every gradient and ten Adam steps with reference cases computed elsewhere.",
-      "limpid verify tests/golden/*");
+      "limpid verify tests/golden/*/");
   std::vector<std::string> folders;
   bool json = false;
   line.add_option("DIR", folders,

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "formats/model_folder.h"
 #include "formats/safetensors_writer.h"
 
@@ -47,6 +48,19 @@ void write_quantized_folder(const fs::path& folder, Model& model, int bits) {
   nlohmann::ordered_json json = model.config().json;
   json["quantization_config"] = {{"quant_method", "limpid"}, {"bits", bits}};
   write_text(folder / "config.json", json.dump(2) + "\n");
+}
+
+bool is_quantized_folder(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder / "config.json", ignored)) return false;
+  try {
+    const nlohmann::json config = read_json(folder / "config.json");
+    const auto quantization = config.is_object() ? config.find("quantization_config") : config.end();
+    return config.is_object() && quantization != config.end() && quantization->is_object() &&
+           quantization->value("quant_method", nlohmann::json()) == "limpid";
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 void copy_companions(const fs::path& from, const fs::path& to) {

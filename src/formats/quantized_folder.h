@@ -11,6 +11,9 @@ namespace limpid {
 // `bits`: 8 or 4. Weights must be q8, q8_0, q4_0 or plain.
 void write_quantized_folder(const std::filesystem::path& folder, Model& model, int bits);
 
+// Whether the folder holds a model that was quantised before and can be written anew.
+bool is_quantized_folder(const std::filesystem::path& folder);
+
 // Copies what else belongs to a model's folder: tokenizers and generation_config.json.
 void copy_companions(const std::filesystem::path& from, const std::filesystem::path& to);
 

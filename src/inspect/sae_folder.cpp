@@ -106,9 +106,22 @@ void write_sae(const fs::path& folder, const LoadedSae& sae) {
     write_safetensors(temporary / kDensityFile, {&density, 1});
   }
   write_text(temporary / kConfigFile, config_json(sae).dump(2) + "\n");
-  if (fs::exists(path, error)) fs::rename(path, old, error);
-  fs::rename(temporary, path, error);
-  check(!error, "[sae] {}: cannot be written: {}", folder.string(), error.message());
+  const auto move = [&](const fs::path& from, const fs::path& to) {
+    fs::rename(from, to, error);
+    check(!error, "[sae] {}: cannot be written: {} cannot become {}: {}", folder.string(), from.string(), to.string(),
+          error.message());
+  };
+  const bool replaces = fs::exists(path, error);
+  if (replaces) {
+    fs::remove_all(old, error);
+    move(path, old);
+  }
+  try {
+    move(temporary, path);
+  } catch (const Error&) {
+    if (replaces) move(old, path);
+    throw;
+  }
   fs::remove_all(old, error);
 }
 

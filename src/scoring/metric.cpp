@@ -38,7 +38,8 @@ std::string signature(const TextMetric& metric, const SignatureFields& fields) {
   std::string text = fmt::format("nrefs:{}|", fields.references);
   if (fields.bootstrap_draws) text += fmt::format("bs:{}|", *fields.bootstrap_draws);
   if (fields.randomization_draws) text += fmt::format("ar:{}|", *fields.randomization_draws);
-  if (fields.seed) text += fmt::format("seed:{}|", *fields.seed);
+  // Our own random numbers: the same seed draws other sentences than sacreBLEU's, so the field must not look the same.
+  if (fields.seed) text += fmt::format("seed:limpid-{}|", *fields.seed);
   text += std::visit([](const auto& options) { return own_fields(options); }, metric);
   return text + "|version:limpid-" LIMPID_VERSION;
 }

@@ -101,9 +101,11 @@ void Batches::step() {
 }
 
 void Batches::seek(const Position& position) {
+  check(position.epoch >= 0 && position.pool >= 0 && position.pool < pools_ && position.batch >= 0,
+        "[data] there is no pool {} of {}: is this another corpus than before?", position.pool, pools_);
   if (position.epoch != position_.epoch || position.pool != position_.pool)
     pool_ = make_pool(position.epoch, position.pool);
-  check(position.pool < pools_ && position.batch < static_cast<int64_t>(pool_.order.size()),
+  check(position.batch < static_cast<int64_t>(pool_.order.size()),
         "[data] there is no batch {} in pool {}: is this another corpus than before?", position.batch, position.pool);
   position_ = position;
 }

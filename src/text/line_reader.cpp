@@ -17,8 +17,13 @@
 namespace limpid {
 namespace {
 
-constexpr size_t kChunk = 1 << 16;         // bytes read or unpacked at a time
-constexpr size_t kLongestLine = 16 << 20;  // bytes; a longer one is no line of text but a file of another kind
+constexpr size_t kChunk = 1 << 16;  // bytes read or unpacked at a time
+
+void check_length(size_t bytes, const std::string& name, int64_t number) {
+  check(bytes <= kLongestLine,
+        "[text] {}:{}: the line is longer than {}: is this a text file with one sentence or paragraph per line?", name,
+        number, bytes_text(kLongestLine));
+}
 
 // The bytes of a file, a chunk at a time.
 class FileBytes {
@@ -140,24 +145,12 @@ struct LineReader::State {
       const size_t end = chunk.find('\n');
       const std::string_view part = chunk.substr(0, end == chunk.npos ? end : end + 1);
       chunk.remove_prefix(part.size());
-      check(parts.size() + part.size() <= kLongestLine,
-            "[text] {}:{}: the line is longer than {}: is this a text file with one sentence or paragraph a line?",
-            file.path(), number + 1, bytes_text(kLongestLine));
+      check_length(parts.size() + part.size(), file.path(), number + 1);
       if (end != chunk.npos && parts.empty()) return part;
       parts += part;
       if (end != chunk.npos) break;
     }
     return parts;
-  }
-
-  void check_text(std::string_view line) const {
-    const std::optional<size_t> bad = invalid_utf8(line);
-    if (!bad) return;
-    const bool wide = number == 1 && (line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff"));
-    fail("[text] {}:{}: byte {} of the line (0x{:02x}) is not UTF-8: {}", file.path(), number, *bad + 1,
-         static_cast<unsigned char>(line[*bad]),
-         wide ? "the file is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
-              : "convert the file with iconv, or find out where it was damaged");
   }
 
   FileBytes file;
@@ -166,6 +159,17 @@ struct LineReader::State {
   std::string parts;       // a line that several chunks share
   int64_t number = 0;      // of the last line given
 };
+
+void check_line(std::string_view line, const std::string& name, int64_t number) {
+  check_length(line.size(), name, number);
+  const std::optional<size_t> bad = invalid_utf8(line);
+  if (!bad) return;
+  const bool wide = number == 1 && (line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff"));
+  fail("[text] {}:{}: byte {} of the line (0x{:02x}) is not UTF-8: {}", name, number, *bad + 1,
+       static_cast<unsigned char>(line[*bad]),
+       wide ? "the text is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"
+            : "convert the text with iconv, or find out where it was damaged");
+}
 
 LineReader::LineReader(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {}
 LineReader::LineReader(LineReader&&) noexcept = default;
@@ -182,7 +186,7 @@ std::optional<std::string_view> LineReader::next() {
   }
   if (line.ends_with('\n')) line.remove_suffix(1);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  state_->check_text(line);
+  check_line(line, state_->file.path(), state_->number);
   return line;
 }
 

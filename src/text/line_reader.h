@@ -10,6 +10,12 @@
 
 namespace limpid {
 
+inline constexpr size_t kLongestLine = 16 << 20;  // bytes; a longer one is no line of text but something else
+
+// What every line of text must be, wherever it comes from: an Error that names the place unless it is UTF-8 and no
+// longer than that.
+void check_line(std::string_view line, const std::string& name, int64_t number);
+
 class LineReader {
  public:
   explicit LineReader(const std::filesystem::path& path);  // gzip is told by its first bytes, not by the name

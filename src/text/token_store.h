@@ -4,6 +4,8 @@
 //
 //   NAME.tokens   the ids of all examples, end to end, 32 bits each
 //   NAME.index    for each example: where it begins (64 bits), ids of its first and of its second side (32 bits each)
+//
+// Whatever the two files hold, reading them ends in examples or in an Error.
 
 #include <cstdint>
 #include <filesystem>
@@ -57,6 +59,10 @@ class TokenStore {
   TokenExample example_of(const ExampleEntry& entry) const;
   // Ids across the borders of examples.
   std::vector<int32_t> ids(int64_t begin, int64_t count) const;
+
+  // Reads everything once: an Error unless every example lies in the file and its ids are 0 … first - 1 on the first
+  // side, 0 … second - 1 on the second.
+  void check_ids(int64_t first, int64_t second) const;
 
  private:
   std::filesystem::path path_;

@@ -95,12 +95,30 @@ TEST_F(TokenStoreTest, DamageIsToldWithWhatToDo) {
   write({{{1, 2}, {3}}, {{4}, {5}}});
   EXPECT_EQ(error(), "no error");
   fs::resize_file(file(".tokens"), 16);  // one id is lost
-  EXPECT_THAT(error(), HasSubstr("ends too early"));
+  EXPECT_THAT(error(), HasSubstr("an example of 2 ids from 3 on among 4"));
   fs::resize_file(file(".tokens"), 15);
   EXPECT_THAT(error(), testing::AllOf(HasSubstr("damaged"), HasSubstr("delete the folder")));
   fs::remove(file(".index"));
   fs::resize_file(file(".tokens"), 16);
   EXPECT_THAT(error(), HasSubstr("train.index"));
+}
+
+TEST_F(TokenStoreTest, AnIndexThatPointsElsewhereIsAnError) {
+  write({{{1, 2}, {3}}, {{4}, {5}}});
+  const TokenStore whole(path_);
+  EXPECT_NO_THROW(whole.check_ids(5, 6));
+  EXPECT_THROW(whole.check_ids(4, 6), Error);  // 4 is among the first sides
+  EXPECT_THROW(whole.check_ids(5, 5), Error);  // 5 is among the second ones
+  const std::vector<ExampleEntry> crafted = {
+      {0, 0xffffffff, 2}, {0, 0x80000000, 0x80000000}, {UINT64_MAX, 1, 1}, {uint64_t{1} << 62, 1, 1}, {4, 1, 1}};
+  for (const ExampleEntry& entry : crafted) {
+    const std::vector<ExampleEntry> index = {entry};
+    const auto bytes = std::as_bytes(std::span(index));
+    write_text(file(".index"), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    const TokenStore store(path_);
+    EXPECT_THROW(store.example(0), Error) << entry.begin;
+    EXPECT_THROW(store.check_ids(100, 100), Error) << entry.begin;
+  }
 }
 
 TEST_F(TokenStoreTest, AnEmptyOneIsAllowed) {

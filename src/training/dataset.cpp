@@ -1,6 +1,9 @@
 #include "training/dataset.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <array>
 #include <set>
 #include <unordered_set>
 
@@ -10,6 +13,7 @@
 #include "base/json.h"
 #include "formats/model_folder.h"
 #include "text/duplicates.h"
+#include "text/tokenizer_training.h"
 
 namespace limpid {
 namespace {
@@ -31,31 +35,6 @@ std::vector<std::string> special_tokens(Task task, const Recipe& recipe) {
     case Task::classification: break;
   }
   return {"<pad>", "</s>", "<unk>", "<s>", "<mask>"};
-}
-
-using FileHashes = std::vector<std::pair<std::string, std::string>>;
-
-FileHashes hash_files(const Recipe& recipe) {
-  FileHashes hashes;
-  for (const auto* names : {&recipe.data.train, &recipe.data.valid})
-    for (const std::string& name : *names) hashes.emplace_back(name, hash_text(hash_file(data_path(recipe, name))));
-  return hashes;
-}
-
-std::string fingerprint_of(const Recipe& recipe, const FileHashes& file_hashes) {
-  ContentHash hash;
-  Recipe relevant;  // only what changes the data
-  relevant.model = {{"model_type", recipe.model.at("model_type")}};
-  relevant.data = recipe.data;
-  relevant.tokenizer = recipe.tokenizer;
-  relevant.seed = recipe.seed;
-  relevant.start_from = recipe.start_from;
-  relevant.validation.translate = recipe.validation.translate;
-  relevant.data.folder.clear();
-  relevant.data.test.clear();
-  hash.update(dump_recipe(relevant));
-  for (const auto& [name, file_hash] : file_hashes) hash.update(file_hash);
-  return hash_text(hash.value());
 }
 
 // Turns text examples into ids by the task's conventions.
@@ -125,10 +104,13 @@ class Preparation {
   Preparation(const Recipe& recipe, const fs::path& folder, const DataProgress& progress)
       : recipe_(recipe), task_(task_of(recipe)), folder_(folder), data_(folder / "data"), progress_(progress) {}
 
-  Dataset make(const std::string& fingerprint) {
+  // `trained`: what the run has been trained on before, if it has; its tokenizer stays.
+  Dataset make(const DatasetRecord& record, const std::optional<DatasetRecord>& trained) {
     make_folder(data_);
+    std::error_code ignored;
+    fs::remove(data_ / "dataset.json", ignored);  // until the new one is whole
     survey();
-    find_tokenizers();
+    find_tokenizers(trained);
     if (hold_out_share_ > 0 && recipe_.data.unit == "stream") {
       encode_stream();
     } else {
@@ -142,12 +124,15 @@ class Preparation {
           dataset_.train_report.lines);
     check(dataset_.valid_report.kept > 0,
           "[data] nothing is left to validate on: name files in data.valid, or raise data.valid_share");
-    dataset_.fingerprint = fingerprint;
+    dataset_.record = record;
+    dataset_.record.tokenizer = hash_tokenizer(folder_);
     save();
     return load();
   }
 
-  Dataset load();
+  // Whether the data is there, made from what the record says.
+  bool is_made(const DatasetRecord& record) const;
+  Dataset load() const;
 
  private:
   void tell(const std::string& what, double done) const {
@@ -193,7 +178,12 @@ class Preparation {
     };
   }
 
-  void find_tokenizers() {
+  void find_tokenizers(const std::optional<DatasetRecord>& trained) {
+    if (trained && has_tokenizers(folder_)) {
+      if (!trained->tokenizer.empty()) check_tokenizer(folder_, trained->tokenizer);
+      dataset_.tokenizers = load_tokenizers(folder_);
+      return;
+    }
     if (!recipe_.start_from.empty()) {
       dataset_.tokenizers = load_tokenizers(recipe_.start_from);
     } else {
@@ -203,6 +193,7 @@ class Preparation {
           train_tokenizers(options, each_line(false), task_ == Task::translation ? each_line(true) : EachLine{});
     }
     save_tokenizers(folder_, recipe_.model.at("model_type"), dataset_.tokenizers);
+    if (trained && !trained->tokenizer.empty()) check_tokenizer(folder_, trained->tokenizer);
   }
 
   bool held_out(const TextExample& example) const {
@@ -324,20 +315,39 @@ CorpusReport report_from(const Json& json) {
   return report;
 }
 
+constexpr std::array kStores = {"train.tokens", "train.index", "valid.tokens", "valid.index"};
+
 // Written last: a folder without it was not finished and is made again.
 void Preparation::save() const {
-  const Json json = {{"fingerprint", dataset_.fingerprint},     {"train", to_json(dataset_.train_report)},
-                     {"valid", to_json(dataset_.valid_report)}, {"overlap", dataset_.overlap},
-                     {"overlap_line", dataset_.overlap_line},   {"labels", dataset_.labels},
+  Json checksums = Json::object();
+  for (const char* name : kStores) checksums[name] = hash_text(hash_file(data_ / name));
+  const Json json = {{"made_from", dataset_.record.json()},
+                     {"checksums", checksums},
+                     {"train", to_json(dataset_.train_report)},
+                     {"valid", to_json(dataset_.valid_report)},
+                     {"overlap", dataset_.overlap},
+                     {"overlap_line", dataset_.overlap_line},
+                     {"labels", dataset_.labels},
                      {"valid_texts", dataset_.valid_texts}};
   write_text(data_ / "dataset.json", json.dump(1, ' ') + "\n");
 }
 
-Dataset Preparation::load() {
+bool Preparation::is_made(const DatasetRecord& record) const {
+  std::error_code ignored;
+  if (!fs::exists(data_ / "dataset.json", ignored)) return false;
+  const nlohmann::json json = read_json(data_ / "dataset.json");
+  const auto made = json.is_object() ? record_from(json.value("made_from", nlohmann::json())) : std::nullopt;
+  return made && differences(*made, record).empty();
+}
+
+Dataset Preparation::load() const {
   const Json json = read_json(data_ / "dataset.json");
+  const char* const remedy = "delete the folder it is in, it is made again from the text";
   Dataset dataset;
+  std::map<std::string, std::string> checksums;
   try {
-    dataset.fingerprint = json.at("fingerprint");
+    dataset.record = record_from(json.at("made_from")).value();
+    checksums = json.at("checksums").get<std::map<std::string, std::string>>();
     dataset.train_report = report_from(json.at("train"));
     dataset.valid_report = report_from(json.at("valid"));
     dataset.overlap = json.at("overlap");
@@ -345,12 +355,19 @@ Dataset Preparation::load() {
     dataset.labels = json.at("labels").get<std::vector<std::string>>();
     dataset.valid_texts = json.at("valid_texts").get<std::vector<std::pair<std::string, std::string>>>();
   } catch (const nlohmann::json::exception& error) {
-    fail("[data] {}: {}: delete the folder, it is made again from the text", (data_ / "dataset.json").string(),
-         error.what());
+    fail("[data] {}: {}: {}", (data_ / "dataset.json").string(), error.what(), remedy);
   }
+  for (const char* name : kStores)
+    check(hash_text(hash_file(data_ / name)) == checksums[name], "[data] {}: is damaged: {}", (data_ / name).string(),
+          remedy);
+  check_tokenizer(folder_, dataset.record.tokenizer);
   dataset.tokenizers = load_tokenizers(folder_);
   dataset.train = std::make_unique<TokenStore>(data_ / "train");
   dataset.valid = std::make_unique<TokenStore>(data_ / "valid");
+  const int64_t seconds =
+      task_ == Task::classification ? std::ssize(dataset.labels) : dataset.tokenizers.target->size();
+  for (const TokenStore* store : {dataset.train.get(), dataset.valid.get()})
+    store->check_ids(dataset.tokenizers.source->size(), seconds);
   return dataset;
 }
 
@@ -378,18 +395,17 @@ CorpusFiles corpus_files(const Recipe& recipe, const std::vector<std::string>& n
 
 Dataset prepare_dataset(const Recipe& recipe, const fs::path& folder, const DataProgress& progress) {
   check(!recipe.data.train.empty(), "[data] data.train names no file: what shall be learned?");
+  const DatasetRecord record = record_dataset(recipe);
+  const std::optional<DatasetRecord> trained = trained_dataset(folder);
+  if (trained) {
+    const std::vector<std::string> changes = differences(*trained, record);
+    check(changes.empty(),
+          "[data] {}: the run was trained on other files or settings than the recipe names now: {}: choose another "
+          "folder, or put them back",
+          folder.string(), fmt::join(changes, ", "));
+  }
   Preparation preparation(recipe, folder, progress);
-  FileHashes file_hashes = hash_files(recipe);
-  const std::string fingerprint = fingerprint_of(recipe, file_hashes);
-  std::error_code none;
-  const bool made = fs::exists(folder / "data" / "dataset.json", none);
-  Dataset dataset = made ? preparation.load() : preparation.make(fingerprint);
-  dataset.file_hashes = std::move(file_hashes);
-  check(dataset.fingerprint == fingerprint,
-        "[data] {}: was made from other files or settings than the recipe names now: choose another folder, or put "
-        "them back",
-        (folder / "data").string());
-  return dataset;
+  return preparation.is_made(record) ? preparation.load() : preparation.make(record, trained);
 }
 
 }  // namespace limpid

@@ -9,6 +9,7 @@
 #include "text/corpus.h"
 #include "text/token_store.h"
 #include "text/tokenizer.h"
+#include "training/dataset_record.h"
 #include "training/recipe.h"
 
 namespace limpid {
@@ -31,10 +32,9 @@ struct Dataset {
   std::vector<std::pair<std::string, std::string>> valid_texts;  // the first examples of `valid` as text
   std::vector<std::string> labels;                               // of classification, in the order of their ids
   CorpusReport train_report, valid_report;
-  int64_t overlap = 0;                                           // validation examples that the training text has too
-  int64_t overlap_line = 0;                                      // the first of them in the training text
-  std::vector<std::pair<std::string, std::string>> file_hashes;  // of the files of training and validation, by name
-  std::string fingerprint;  // of files and settings: another one is another dataset
+  int64_t overlap = 0;       // validation examples that the training text has too
+  int64_t overlap_line = 0;  // the first of them in the training text
+  DatasetRecord record;      // of files, settings and tokenizer: another one is another dataset
 };
 
 // Says what is being done and how far it is, 0 … 1.
@@ -44,7 +44,8 @@ using DataProgress = std::function<void(const std::string& what, double done)>;
 enum class Task { translation, language_model, masked, classification };
 Task task_of(const Recipe& recipe);
 
-// Makes `folder`/data, or finds it there from before. A folder made from other files or settings is an Error.
+// Makes `folder`/data, or finds it there from before. An Error where a run in the folder was trained on other texts or
+// settings, where its tokenizer is not the one it was trained with, and where the ids on disk are damaged.
 Dataset prepare_dataset(const Recipe& recipe, const std::filesystem::path& folder, const DataProgress& progress = {});
 
 // The config.json of the model to be trained: the recipe's with the vocabulary's size and special ids.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "training/run_record.h"
 #include "training/toy_corpus.h"
 
 namespace limpid {
@@ -138,7 +139,8 @@ TEST_F(DatasetTest, IsFoundAgainWithTheSameNumbers) {
   told_ = 0;
   const Dataset found = prepared(recipe);
   EXPECT_EQ(told_, 0);  // nothing was done again
-  EXPECT_EQ(found.fingerprint, made.fingerprint);
+  EXPECT_EQ(found.record.json(), made.record.json());
+  EXPECT_FALSE(found.record.tokenizer.empty());
   EXPECT_EQ(texts(found, *found.train), texts(made, *made.train));
   EXPECT_EQ(found.valid_texts, made.valid_texts);
   EXPECT_EQ(found.train_report.lines, made.train_report.lines);
@@ -155,14 +157,19 @@ TEST_F(DatasetTest, AHalfMadeOneIsMadeAgain) {
   EXPECT_GT(told_, 0);
 }
 
-TEST_F(DatasetTest, OtherFilesOrSettingsAreRefused) {
+TEST_F(DatasetTest, OtherFilesOrSettingsAreRefusedOnceARunWasTrained) {
   const Recipe recipe = corpus_.recipe("marian");
-  prepared(recipe);
+  EXPECT_EQ(prepared(corpus_.recipe("marian", {"data.max_length=3"})).train_report.longest, 3);
+  const Dataset dataset = prepared(recipe);  // nobody has used the other one
+  EXPECT_GT(dataset.train_report.longest, 3);
+  write_run_record(corpus_ / "run", {.dataset = dataset.record});
   EXPECT_EQ(error_of(corpus_.recipe("marian", {"stop.steps=99", "batch.tokens=12", "data.test=x"})), "no error");
-  EXPECT_THAT(error_of(corpus_.recipe("marian", {"data.max_length=9"})), HasSubstr("other files or settings"));
-  EXPECT_THAT(error_of(corpus_.recipe("marian", {"tokenizer.vocab=9"})), HasSubstr("other files or settings"));
+  EXPECT_THAT(error_of(corpus_.recipe("marian", {"data.max_length=9"})),
+              AllOf(HasSubstr("other files or settings"), HasSubstr("data.max_length was 256 and is 9")));
+  EXPECT_THAT(error_of(corpus_.recipe("marian", {"tokenizer.vocab=9"})),
+              HasSubstr("tokenizer.vocab was 8000 and is 9"));
   corpus_.write("valid", {"a b c d e"});
-  EXPECT_THAT(error_of(recipe), AllOf(HasSubstr("run/data"), HasSubstr("choose another folder")));
+  EXPECT_THAT(error_of(recipe), AllOf(HasSubstr("valid has other contents"), HasSubstr("choose another folder")));
 }
 
 TEST_F(DatasetTest, TheFilesMayMove) {

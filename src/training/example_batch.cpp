@@ -60,4 +60,11 @@ Batch make_batch(const std::vector<TokenExample>& examples, const Config& config
   return Batch::masked(first, second);
 }
 
+BatchesOptions batches_options(const Recipe& recipe) {
+  return {.tokens = recipe.batch.tokens,
+          .sequences = recipe.batch.sequences,
+          .window = recipe.data.unit == "stream" ? recipe.batch.window : 0,
+          .seed = recipe.seed};
+}
+
 }  // namespace limpid

@@ -2,6 +2,7 @@
 // What a model reads and should say, made of examples by the conventions of its task.
 
 #include "models/model.h"
+#include "text/batches.h"
 #include "training/dataset.h"
 
 namespace limpid {
@@ -14,5 +15,8 @@ struct ExampleBatchOptions {
 
 // Masked tokens (Devlin et al. 2019): of the tokens to be guessed 80 % become the mask, 10 % a random token, 10 % stay.
 Batch make_batch(const std::vector<TokenExample>& examples, const Config& config, const ExampleBatchOptions& options);
+
+// How a recipe cuts its examples into batches.
+BatchesOptions batches_options(const Recipe& recipe);
 
 }  // namespace limpid

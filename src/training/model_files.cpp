@@ -28,16 +28,7 @@ Json generation_config(const Recipe& recipe, const Config& config) {
 
 }  // namespace
 
-void write_model_files(const std::filesystem::path& folder, const Recipe& recipe, const Dataset& dataset,
-                       const Config& config, const std::string& command) {
-  Json files = Json::object();
-  for (const auto& [name, hash] : dataset.file_hashes) files[name] = hash;
-  const Json training = {{"command", command},
-                         {"version", LIMPID_VERSION},
-                         {"seed", recipe.seed},
-                         {"dataset", dataset.fingerprint},
-                         {"files_xxh64", files}};
-  write_text(folder / "training.json", training.dump(2) + "\n");
+void write_model_files(const std::filesystem::path& folder, const Recipe& recipe, const Config& config) {
   write_text(folder / "generation_config.json", generation_config(recipe, config).dump(2) + "\n");
   write_text(folder / "recipe.toml", dump_recipe(recipe));
   write_text(folder / "config.json", config.json.dump(2) + "\n");

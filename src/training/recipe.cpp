@@ -320,6 +320,14 @@ std::string dump_recipe(const Recipe& recipe) {
   return text;
 }
 
+std::vector<std::pair<std::string, Json>> recipe_values(const Recipe& recipe) {
+  Recipe copy = recipe;
+  std::vector<std::pair<std::string, Json>> values;
+  visit(copy, [&](const std::string& key, const auto& field, const char*) { values.emplace_back(key, Json(field)); });
+  for (const auto& [key, value] : recipe.model.items()) values.emplace_back("model." + key, value);
+  return values;
+}
+
 TokenizerOptions tokenizer_options(const Recipe& recipe) {
   static const std::map<std::string, TokenizerKind> kinds = {{"bpe", TokenizerKind::bpe},
                                                              {"unigram", TokenizerKind::unigram},

@@ -102,6 +102,9 @@ Recipe parse_recipe(const std::string& toml, const std::string& where, const std
 // The whole effective recipe with every key, as TOML with a remark at each.
 std::string dump_recipe(const Recipe& recipe);
 
+// Every key with its value, the model's as "model.KEY", in the order of the dump.
+std::vector<std::pair<std::string, nlohmann::ordered_json>> recipe_values(const Recipe& recipe);
+
 TokenizerOptions tokenizer_options(const Recipe& recipe);
 OptimizerOptions optimizer_options(const Recipe& recipe);
 

@@ -44,6 +44,14 @@ bool holds_nothing(const fs::path& path) {
        permission ? "look at its owner and mode, or name another" : "name another");
 }
 
+// Whether the open file is still the one of that name.
+bool is_at(int file, const fs::path& path) {
+  struct stat mine {
+  }, now{};
+  return ::fstat(file, &mine) == 0 && ::stat(path.c_str(), &now) == 0 && mine.st_ino == now.st_ino &&
+         mine.st_dev == now.st_dev;
+}
+
 // Opens and locks; nothing (-1) if the file was removed or replaced meanwhile, so that the lock would be of no use.
 int try_lock(const fs::path& folder) {
   const fs::path path = folder / "lock";
@@ -60,11 +68,7 @@ int try_lock(const fs::path& folder) {
     fail("[run] {}: another run works in this folder, process {}: wait for it, end it, or name another folder",
          folder.string(), other);
   }
-  struct stat mine {
-  }, now{};
-  const bool same = ::fstat(file, &mine) == 0 && ::stat(path.c_str(), &now) == 0 && mine.st_ino == now.st_ino &&
-                    mine.st_dev == now.st_dev;
-  if (same) return file;
+  if (is_at(file, path)) return file;
   ::close(file);
   return -1;
 }
@@ -111,6 +115,13 @@ RunFolder& RunFolder::operator=(RunFolder&& other) noexcept {
 
 RunFolder::~RunFolder() {
   if (lock_ >= 0) ::close(lock_);
+}
+
+void RunFolder::check_held() const {
+  check(is_at(lock_, path_ / "lock"),
+        "[run] {}: the folder was moved or its lock removed while the run worked in it; the run has stopped so that "
+        "nothing is written twice: start it again in the folder where it is now, it goes on from its last checkpoint",
+        path_.string());
 }
 
 bool RunFolder::has_checkpoint() const { return !list_checkpoints(checkpoints()).empty(); }

@@ -29,6 +29,10 @@ class RunFolder {
   std::filesystem::path tensorboard() const { return path_ / "tensorboard"; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 
+  // An Error once the folder has been moved or its lock removed, so that another run could be at work in it. Asked
+  // before anything is written.
+  void check_held() const;
+
   // Whether an earlier run has been here and has left a checkpoint to go on from.
   bool has_checkpoint() const;
 

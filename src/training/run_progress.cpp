@@ -1,8 +1,19 @@
 #include "training/run_progress.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace limpid {
+
+bool RunProgress::add_loss(double loss) {
+  constexpr double kMemory = 0.98;
+  const double keep = std::min(kMemory, 1 - 1 / static_cast<double>(step));
+  smoothed_loss = keep * smoothed_loss + (1 - keep) * loss;
+  if (step < 50) return false;
+  lowest_loss = std::min(lowest_loss, smoothed_loss);
+  return smoothed_loss > 1.5 * lowest_loss + 1;
+}
 
 nlohmann::ordered_json RunProgress::json() const {
   return {{"step", step},

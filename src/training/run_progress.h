@@ -21,6 +21,9 @@ struct RunProgress {
   double lowest_loss = 1e30;  // that this has been
   double seconds = 0;         // of training so far
 
+  // Takes the loss of an update into the smoothed one; true if that has risen far above its lowest.
+  bool add_loss(double loss);
+
   nlohmann::ordered_json json() const;
   static RunProgress from(const nlohmann::ordered_json& json);
 };

@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <deque>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "formats/model_folder.h"
-#include "text/batches.h"
 #include "training/checkpoint.h"
 #include "training/event_log.h"
 #include "training/example_batch.h"
 #include "training/model_files.h"
-#include "training/run_progress.h"
+#include "training/pace.h"
+#include "training/resume.h"
 #include "training/tensorboard.h"
 #include "training/validation.h"
 
@@ -29,35 +28,6 @@ constexpr int64_t kMostRollbacks = 5;
 constexpr uint64_t kMaskPlace = 0x6d61736b;  // of random numbers
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-BatchesOptions batches_options(const Recipe& recipe) {
-  return {.tokens = recipe.batch.tokens,
-          .sequences = recipe.batch.sequences,
-          .window = recipe.data.unit == "stream" ? recipe.batch.window : 0,
-          .seed = recipe.seed};
-}
-
-// Speed over the last seconds, for people to read.
-class Pace {
- public:
-  void add(int64_t tokens, double seconds) {
-    recent_.emplace_back(tokens, seconds);
-    if (recent_.size() > 50) recent_.pop_front();
-  }
-  double tokens_per_second() const {
-    double tokens = 0, seconds = 0;
-    for (const auto& [count, time] : recent_) tokens += static_cast<double>(count), seconds += time;
-    return seconds > 0 ? tokens / seconds : 0;
-  }
-  double seconds_per_step() const {
-    double seconds = 0;
-    for (const auto& [count, time] : recent_) seconds += time;
-    return recent_.empty() ? 0 : seconds / static_cast<double>(recent_.size());
-  }
-
- private:
-  std::deque<std::pair<int64_t, double>> recent_;
-};
 
 struct Update {
   double loss = 0;  // mean of its tokens
@@ -80,14 +50,14 @@ class Trainer {
         optimizer_(parameters_, optimizer_options(recipe)),
         batches_(*dataset_.train, batches_options(recipe)),
         task_(task_of(recipe)),
-        steps_(expected_steps()) {
+        steps_(expected_steps(recipe, batches_.batches_per_epoch())) {
     check_schedule(recipe.schedule, steps_);
     freeze_parameters(recipe.optimizer.freeze, parameters_, gradients_);
     if (recipe.checkpoint.ema > 0) average_ = make_flat_buffer(parameters_.size());
   }
 
   TrainingResult run() {
-    start();
+    if (auto finished = start()) return *finished;
     while (true) {
       if (const std::string why = end(); !why.empty()) return finish(why);
       const int64_t epoch = batches_.position().epoch;
@@ -95,52 +65,99 @@ class Trainer {
       const Update update = this->update();
       progress_.seconds += since(begun);
       pace_.add(update.tokens, since(begun));
-      const bool new_epoch = batches_.position().epoch != epoch;
+      folder_.check_held();
+      const bool new_epoch = batches_.position().epoch != epoch, last = !end().empty();
       const auto due = [&](int64_t every) { return every > 0 ? progress_.step % every == 0 : new_epoch; };
-      const bool kept = due(recipe_.validation.steps) || due(recipe_.checkpoint.steps) || !end().empty();
+      const bool kept = due(recipe_.validation.steps) || due(recipe_.checkpoint.steps) || last;
       if (diverged(update) || (kept && !weights_are_finite())) {
         roll_back(update);
         continue;
       }
       report(update);
       bool better = false;
-      if (due(recipe_.validation.steps)) {
+      if (due(recipe_.validation.steps) || (last && recipe_.checkpoint.average == 0)) {
         const auto from = Clock::now();
-        better = validate_now();
+        better = validate_now(due(recipe_.validation.steps));
         progress_.seconds += since(from);
       }
       if (due(recipe_.checkpoint.steps))
         save("step");
-      else if (better)
+      else if (better || last)
         save("extra");
-      if (better) point_at_checkpoint(folder_.checkpoints(), "best", last_saved_);
+      if (better) keep_best();
       if (options_.interrupted()) return interrupted();
     }
   }
 
  private:
-  int64_t expected_steps() const {
-    const int64_t an_epoch = std::max<int64_t>(batches_.batches_per_epoch() / recipe_.batch.accumulate, 1);
-    if (recipe_.stop.steps > 0 && recipe_.stop.epochs > 0)
-      return std::min(recipe_.stop.steps, recipe_.stop.epochs * an_epoch);
-    return recipe_.stop.steps > 0 ? recipe_.stop.steps : recipe_.stop.epochs * an_epoch;
-  }
-
-  void start() {
+  // The result, where the run was finished before and nothing remains to be done.
+  std::optional<TrainingResult> start() {
     remove_unfinished(folder_.checkpoints());
+    const auto former = former_recipe(folder_, [&](const std::string& text) { observer_.note(text); });
+    const auto changes = former ? accepted_changes(folder_, *former, recipe_, options_) : std::vector<std::string>();
     initialize();
     TrainingState state = this->state();
     const auto resumed = read_last_checkpoint(folder_.checkpoints(), state);
     if (resumed) {
+      finished_ = read_finished(folder_.path());
       for (const std::string& text : resumed->notes) observer_.note(text);
       restore(state);
       last_saved_ = resumed->name;
+      if (auto done = finished_before()) return done;
+      check_not_past(folder_, recipe_, progress_);
     }
     // Not before: where the checkpoint is of another model, the one in the folder stays as it was.
-    write_model_files(folder_.path(), recipe_, dataset_, model_->config(), options_.command);
+    write_model_files(folder_.path(), recipe_, model_->config());
+    write_record();
     log_.emplace(folder_.log(), resumed ? progress_.step : -1);
     tensorboard_.emplace(folder_.tensorboard(), resumed ? std::optional(progress_.step) : std::nullopt);
+    if (!changes.empty()) log_->write({{"event", "changed"}, {"step", progress_.step}, {"settings", changes}});
+    if (resumed) take_up(former);
     observer_.starting(dataset_, model_->config(), parameters_.trainable_size(), progress_.step);
+    return std::nullopt;
+  }
+
+  std::optional<TrainingResult> finished_before() const {
+    if (end().empty() || !finished_ || finished_->steps != progress_.step) return std::nullopt;
+    TrainingResult result = this->result(finished_->why);
+    result.was_finished = true;
+    result.final = finished_->final;
+    return result;
+  }
+
+  void take_up(const std::optional<Recipe>& former) {
+    // Killed between the checkpoint with the best weights and the model that they are.
+    if (progress_.best_step == progress_.step &&
+        checkpoint_pointed_at(folder_.checkpoints(), "best") != std::optional(last_saved_))
+      keep_best();
+    const std::string& metric = recipe_.validation.metric;
+    if (former && former->validation.metric != metric) {  // nothing is known of how good the model is by the new one
+      progress_.best = worst_value(metric);
+      progress_.best_loss = RunProgress().best_loss;
+    } else if (finished_ && finished_->steps <= progress_.step &&
+               is_better(metric_value(finished_->final, metric), progress_.best, metric)) {
+      // What an earlier end has left as the model is replaced by nothing worse, a mean of checkpoints included.
+      progress_.best = metric_value(finished_->final, metric);
+      progress_.best_loss = finished_->final.loss;
+      progress_.best_step = finished_->final.step;
+    }
+    const bool stretched = recipe_.schedule.kind == "cosine" || recipe_.schedule.kind == "linear";
+    const int64_t before = former ? expected_steps(*former, batches_.batches_per_epoch()) : steps_;
+    if (stretched && before != steps_)
+      observer_.note(fmt::format(
+          "schedule.kind is \"{}\": with {} steps instead of {} the learning rate goes on at {:.3g} instead of {:.3g}.",
+          recipe_.schedule.kind, steps_, before, rate_at(progress_.step + 1, steps_),
+          rate_at(progress_.step + 1, before)));
+  }
+
+  double rate_at(int64_t step, int64_t steps) const {
+    return progress_.rate_factor * learning_rate(recipe_.schedule, step, steps, model_->config().width);
+  }
+
+  void write_record() const {
+    write_run_record(
+        folder_.path(),
+        {.command = options_.command, .seed = recipe_.seed, .dataset = dataset_.record, .finished = finished_});
   }
 
   void initialize() {
@@ -207,8 +224,7 @@ class Trainer {
     }
     result.loss = sum / static_cast<double>(result.tokens);
     if (!std::isfinite(result.loss)) return result;  // the weights stay as they are
-    result.rate =
-        progress_.rate_factor * learning_rate(recipe_.schedule, progress_.step + 1, steps_, model_->config().width);
+    result.rate = rate_at(progress_.step + 1, steps_);
     result.norm = optimizer_.step(parameters_, gradients_, result.rate);
     if (average_) follow_average();
     ++progress_.step;
@@ -234,13 +250,7 @@ class Trainer {
     if (!std::isfinite(update.loss) || !std::isfinite(update.norm)) return true;
     const Config& config = model_->config();
     const auto answers = static_cast<double>(config.labels.empty() ? config.vocab : std::ssize(config.labels));
-    if (update.loss > 100 * (1 + std::log(answers))) return true;
-    constexpr double kMemory = 0.98;
-    const double keep = std::min(kMemory, 1 - 1 / static_cast<double>(progress_.step));
-    progress_.smoothed_loss = keep * progress_.smoothed_loss + (1 - keep) * update.loss;
-    if (progress_.step < 50) return false;
-    progress_.lowest_loss = std::min(progress_.lowest_loss, progress_.smoothed_loss);
-    return progress_.smoothed_loss > 1.5 * progress_.lowest_loss + 1;
+    return update.loss > 100 * (1 + std::log(answers)) || progress_.add_loss(update.loss);
   }
 
   // Asked before weights are kept: those that an update has just ruined show in no loss yet.
@@ -337,7 +347,8 @@ class Trainer {
     return result;
   }
 
-  bool validate_now() {
+  // `scheduled`: at a step that every run of this recipe validates at; only those count for patience.
+  bool validate_now(bool scheduled) {
     ValidationReport report = with_average([&] {
       if (options_.validated) options_.validated(*model_, dataset_, progress_.step);
       return validate(*model_, recipe_, dataset_);
@@ -349,20 +360,26 @@ class Trainer {
     // Of equal scores, as those of a run that gets nothing or everything right, the lower loss counts.
     report.best = better || (value == progress_.best && report.loss < progress_.best_loss);
     progress_.validated_step = progress_.step;
-    progress_.without_better = better ? 0 : progress_.without_better + 1;
+    if (scheduled) progress_.without_better = better ? 0 : progress_.without_better + 1;
     if (report.best) {
       best_report_ = report;
       progress_.best = value;
       progress_.best_loss = report.loss;
       progress_.best_step = progress_.step;
-      with_average([&] {
-        write_model(folder_.path(), model_->config(), parameters_);
-        return true;
-      });
     }
     write_event(report, "validation");
     observer_.validation(report);
     return report.best;
+  }
+
+  // The weights of now, which the last checkpoint has, become the folder's model. After that checkpoint: a model is
+  // never there without one.
+  void keep_best() {
+    with_average([&] {
+      write_model(folder_.path(), model_->config(), parameters_);
+      return true;
+    });
+    point_at_checkpoint(folder_.checkpoints(), "best", last_saved_);
   }
 
   void write_event(const ValidationReport& report, const char* name) {
@@ -393,6 +410,8 @@ class Trainer {
     prune_checkpoints(folder_.checkpoints(), {.last = recipe_.checkpoint.keep, .names = regular_checkpoints()});
   }
 
+  bool saved_now() const { return last_saved_.ends_with(checkpoint_name(progress_.step).substr(5)); }
+
   // The last regular ones that an average is made of.
   std::vector<std::string> regular_checkpoints() const {
     std::vector<std::string> names = list_checkpoints(folder_.checkpoints());
@@ -402,19 +421,10 @@ class Trainer {
     return names;
   }
 
-  std::string end() const {
-    const auto& stop = recipe_.stop;
-    if (stop.steps > 0 && progress_.step >= stop.steps) return fmt::format("{} steps", progress_.step);
-    if (stop.epochs > 0 && progress_.position.epoch >= stop.epochs) return fmt::format("{} epochs", stop.epochs);
-    if (stop.minutes > 0 && progress_.seconds >= 60 * stop.minutes) return fmt::format("{:.1f} minutes", stop.minutes);
-    if (stop.patience > 0 && progress_.without_better >= stop.patience)
-      return fmt::format("no better score in {} validations", stop.patience);
-    return "";
-  }
+  std::string end() const { return reached_end(recipe_, progress_); }
 
   TrainingResult interrupted() {
-    const bool saved = last_saved_.find(checkpoint_name(progress_.step).substr(5)) != std::string::npos;
-    if (!saved && weights_are_finite()) save("extra");
+    if (!saved_now() && weights_are_finite()) save("extra");
     TrainingResult result = this->result("interrupted");
     result.interrupted = true;
     return result;
@@ -424,18 +434,22 @@ class Trainer {
     std::vector<fs::path> paths;
     for (const std::string& name : regular_checkpoints()) paths.push_back(folder_.checkpoints() / name);
     const bool averaged = recipe_.checkpoint.average > 0 && !paths.empty();
-    if (!averaged && progress_.validated_step != progress_.step) validate_now();  // the last weights may be the best
+    // The last weights may be the best. (Here only if the last checkpoint was made for another end than this one.)
+    const bool looked = averaged || progress_.validated_step == progress_.step;
+    const bool better = !looked && validate_now(false);
+    if (!looked || !saved_now()) save(last_saved_.starts_with("step") && saved_now() ? "step" : "extra");
+    if (better) keep_best();
     TrainingResult result = this->result(why);
     if (averaged)
       average_checkpoints(paths, parameters_);
-    else if (progress_.best_step >= 0)
+    else
       read_weights(SafetensorsFolder(folder_.path()), parameters_);
-    else if (average_)
-      std::copy(average_.get(), average_.get() + parameters_.size(), parameters_.data());
     result.final = !averaged && best_report_ ? *best_report_ : validate(*model_, recipe_, dataset_);
-    result.final.step = averaged || progress_.best_step < 0 ? progress_.step : progress_.best_step;
+    result.final.step = averaged ? progress_.step : progress_.best_step;
     result.final.epoch = progress_.position.epoch;
-    if (averaged || progress_.best_step < 0) write_model(folder_.path(), model_->config(), parameters_);
+    if (averaged) write_model(folder_.path(), model_->config(), parameters_);
+    finished_ = {.steps = progress_.step, .why = why, .final = result.final};
+    write_record();
     write_event(result.final, "finished");
     return result;
   }
@@ -468,6 +482,7 @@ class Trainer {
   std::optional<EventLog> log_;
   std::optional<TensorBoardWriter> tensorboard_;
   std::string last_saved_;
+  std::optional<FinishedRun> finished_;  // the last end of the run, if it came to one
   std::optional<std::string>
       returned_to_;  // the checkpoint of the last rollback ("": the start) until another is written
 };
@@ -476,6 +491,7 @@ class Trainer {
 
 TrainingResult train(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer,
                      const TrainingOptions& options) {
+  check_model_is_kept(folder);
   return Trainer(recipe, folder, observer, options).run();
 }
 

@@ -47,11 +47,14 @@ struct TrainingOptions {
   std::function<bool()> interrupted = [] { return false; };  // asked after every update: save and return
   // Shown the model at every validation, as it is validated; must not change it.
   std::function<void(const Model& model, const Dataset& dataset, int64_t step)> validated = {};
+  // Asked before a run goes on with other settings that change its result than it had, each as "key old → new".
+  std::function<bool(const std::vector<std::string>& changes)> accept_changes = [](const auto&) { return false; };
 };
 
 struct TrainingResult {
   bool interrupted = false;
-  std::string why;  // it ended: "8000 steps", "no better score in 10 validations", …
+  bool was_finished = false;  // before: nothing has been done or changed
+  std::string why;            // it ended: "8000 steps", "no better score in 10 validations", …
   int64_t steps = 0;
   double seconds = 0;
   int64_t best_step = 0;
@@ -59,7 +62,9 @@ struct TrainingResult {
   ValidationReport final;  // of the model that was written
 };
 
-// Trains in the folder, going on from its last checkpoint if it has one.
+// Trains in the folder, going on from its last checkpoint if it has one. The last step of a run is a checkpoint too: a
+// later end trains on from there, with the bits of a run that had that end from the start (where the schedule does not
+// depend on it). A model without the checkpoints it came from is never written over: an Error.
 TrainingResult train(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer,
                      const TrainingOptions& options = {});
 

@@ -1,15 +1,10 @@
 #include "training/trainer.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cstring>
-
-#include "base/error.h"
 #include "base/json.h"
-#include "formats/safetensors.h"
 #include "training/checkpoint_folder.h"
-#include "training/toy_corpus.h"
+#include "training/trainer_fixture.h"
 
 namespace limpid {
 namespace {
@@ -17,57 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
-
-class Listener : public TrainingObserver {
- public:
-  void preparing(const std::string&, double) override {}
-  void starting(const Dataset&, const Config&, int64_t, int64_t resumed_step) override { resumed = resumed_step; }
-  void step(const StepReport& report) override { steps.push_back(report); }
-  void validation(const ValidationReport& report) override { validations.push_back(report); }
-  void note(const std::string& text) override { notes.push_back(text); }
-
-  int64_t resumed = -1;
-  std::vector<StepReport> steps;
-  std::vector<ValidationReport> validations;
-  std::vector<std::string> notes;
-};
-
-class TrainerTest : public testing::Test {
- protected:
-  // Trains in the folder, and interrupts itself after so many steps if told so.
-  TrainingResult run(const Recipe& recipe, const std::string& name, int64_t stop_after = INT64_MAX) {
-    listener_ = {};
-    RunFolder folder(corpus_ / name);
-    return train(recipe, folder, listener_, {.interrupted = [&] {
-                   return !listener_.steps.empty() && listener_.steps.back().step >= stop_after;
-                 }});
-  }
-  std::string error_of(const Recipe& recipe, const std::string& name) {
-    try {
-      run(recipe, name);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  }
-  Config config_of(const std::string& folder) const { return load_config((corpus_ / folder).string()); }
-  std::string bytes(const std::string& file) const { return read_text(corpus_ / file); }
-
-  static std::vector<real> numbers(const SafetensorsEntry& entry) {
-    std::vector<real> result(entry.count());
-    read_reals(entry, result.data());
-    return result;
-  }
-  std::map<std::string, std::vector<real>> weights(const std::string& folder) const {
-    const SafetensorsFile file(corpus_ / folder / "model.safetensors");
-    std::map<std::string, std::vector<real>> result;
-    for (const SafetensorsEntry& entry : file.entries()) result[entry.name] = numbers(entry);
-    return result;
-  }
-
-  ToyCorpus corpus_;
-  Listener listener_;
-};
 
 // ---- going on
 
@@ -106,6 +50,8 @@ TEST_F(TrainerTest, AFinishedRunEndsAtOnceWithTheSameModel) {
   const TrainingResult first = run(recipe, "run");
   const std::string model = bytes("run/model.safetensors");
   const TrainingResult again = run(recipe, "run");
+  EXPECT_FALSE(first.was_finished);
+  EXPECT_TRUE(again.was_finished);
   EXPECT_TRUE(listener_.steps.empty());
   EXPECT_TRUE(listener_.validations.empty());
   EXPECT_EQ(again.steps, 10);
@@ -117,7 +63,10 @@ TEST_F(TrainerTest, AFinishedRunEndsAtOnceWithTheSameModel) {
 TEST_F(TrainerTest, ACheckpointOfAnotherModelIsRefusedAndTheModelStaysAsItWas) {
   run(corpus_.recipe("gpt2", {"checkpoint.steps=5"}), "run");
   const std::string config = bytes("run/config.json");
-  EXPECT_THAT(error_of(corpus_.recipe("gpt2", {"checkpoint.steps=5", "model.n_embd=8"}), "run"), HasSubstr("shape"));
+  const Recipe other = corpus_.recipe("gpt2", {"checkpoint.steps=5", "model.n_embd=8"});
+  EXPECT_THAT(error_of(other, "run"), HasSubstr("model.n_embd 16 → 8"));
+  accepts_changes_ = true;
+  EXPECT_THAT(error_of(other, "run"), HasSubstr("shape"));
   EXPECT_EQ(bytes("run/config.json"), config);
   EXPECT_EQ(config_of("run").width, 16);
 }
@@ -249,7 +198,9 @@ TEST_F(TrainerTest, TheFolderIsAModelThatSaysWhereItCameFrom) {
   EXPECT_EQ(read_json(corpus_ / "run/generation_config.json")["bad_words_ids"][0][0], *config_of("run").pad_token);
   EXPECT_EQ(dump_recipe(load_recipe(corpus_ / "run/recipe.toml")), dump_recipe(recipe));
   EXPECT_EQ(read_json(corpus_ / "run/training.json")["seed"], 1);
-  EXPECT_EQ(read_json(corpus_ / "run/training.json")["files_xxh64"].size(), 3u);
+  EXPECT_EQ(read_json(corpus_ / "run/training.json")["dataset"]["train"].size(), 2u);
+  EXPECT_EQ(read_json(corpus_ / "run/training.json")["dataset"]["valid"].size(), 2u);
+  EXPECT_EQ(read_json(corpus_ / "run/training.json")["finished"]["steps"], 10);
 }
 
 // ---- divergence

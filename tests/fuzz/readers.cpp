@@ -1,0 +1,191 @@
+#include "fuzz/readers.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/temporary_folder.h"
+#include "formats/llama2c.h"
+#include "formats/safetensors_folder.h"
+#include "fuzz/seeds.h"
+#include "inference/generation_config.h"
+#include "inference/loaded_model.h"
+#include "inspect/direction.h"
+#include "inspect/intervention.h"
+#include "inspect/sae.h"
+#include "models/config.h"
+#include "text/line_reader.h"
+#include "text/sentencepiece_tokenizer.h"
+#include "text/token_store.h"
+#include "text/tokenizer_json.h"
+#include "training/checkpoint.h"
+#include "training/recipe.h"
+
+namespace limpid::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One folder for all inputs of the process: making one each time would be most of the work.
+const TemporaryFolder& folder() {
+  static const TemporaryFolder folder;
+  return folder;
+}
+
+// The bytes as a file. Not written by AtomicFile, which waits for the disk.
+fs::path as_file(const std::string& name, std::string_view bytes) {
+  fs::path path = folder() / name;
+  fs::create_directories(path.parent_path());
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  check(file != nullptr, "[fuzz] {}: cannot be written", path.string());
+  const bool whole = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  check(std::fclose(file) == 0 && whole, "[fuzz] {}: cannot be written", path.string());
+  return path;
+}
+
+std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+constexpr std::string_view kText = "Abc é ﬁ Ａ 가나다  \t<s> 12345 word";
+
+// What users do with a tokenizer once it is open.
+void use(const Tokenizer& tokenizer) {
+  const std::vector<int32_t> ids = tokenizer.encode(kText);
+  tokenizer.decode(ids);
+  for (const int32_t id : ids) tokenizer.piece(id);
+}
+
+void read_safetensors(std::string_view bytes) {
+  const SafetensorsContents contents = parse_safetensors(as_bytes(bytes), "[fuzz]");
+  std::vector<real> numbers;
+  for (const SafetensorsEntry& entry : contents.entries) {
+    if (!entry.type || is_blocked(*entry.type) || entry.count() > 1 << 16) continue;
+    numbers.resize(static_cast<size_t>(entry.count()));
+    read_reals(entry, numbers.data());
+  }
+}
+
+void read_index(std::string_view bytes) {
+  const fs::path index = as_file("shards/model.safetensors.index.json", bytes);
+  const auto shard = index.parent_path() / "a.safetensors";
+  if (!fs::exists(shard)) as_file("shards/a.safetensors", seeds_of_safetensors()[0]);
+  const SafetensorsFolder opened(index.parent_path());
+}
+
+// A vocabulary that is refused does not keep the model from being read.
+void read_model(const fs::path& path) {
+  try {
+    use(*open_tokenizers(path).source);
+  } catch (const Error&) {
+  }
+  load_model(path, {.need_tokenizers = false});
+}
+
+void read_gguf(std::string_view bytes) { read_model(as_file("file.gguf", bytes)); }
+
+void read_config(std::string_view bytes) { load_config(as_file("config.json", bytes).string()); }
+
+void read_generation(std::string_view bytes) {
+  read_generation_config(as_file("generation/generation_config.json", bytes).parent_path(), 100);
+}
+
+void read_fast_tokenizer(std::string_view bytes) {
+  use(*read_tokenizer_json(as_file("fast/tokenizer.json", bytes)).source);
+}
+
+void read_sentencepiece(std::string_view bytes) {
+  const SentencePieceTokenizer tokenizer(std::string(bytes), "[fuzz]");
+  use(tokenizer);
+}
+
+void read_llama2c(std::string_view bytes) { read_model(as_file("model.bin", bytes)); }
+
+void read_llama2c_vocabulary(std::string_view bytes) { use(*read_llama2c_tokens(as_file("tok.bin", bytes))); }
+
+void read_npy(std::string_view bytes) { read_npy_vector(as_file("vector.npy", bytes)); }
+
+void read_recipe(std::string_view bytes) { dump_recipe(parse_recipe(std::string(bytes), "fuzz")); }
+
+void read_interventions(std::string_view bytes) { parse_interventions(std::string(bytes), "fuzz"); }
+
+void read_place(std::string_view bytes) {
+  const Place place = parse_place(bytes);
+  chosen_positions(place, 16, std::vector<std::string>(16, "a"));
+}
+
+// The config, a zero byte, the weights.
+void read_sae_folder(std::string_view bytes) {
+  const size_t border = std::min(bytes.find('\0'), bytes.size());
+  const fs::path config = as_file("sae/cfg.json", bytes.substr(0, border));
+  as_file("sae/sae_weights.safetensors", bytes.substr(std::min(border + 1, bytes.size())));
+  read_sae(config.parent_path());
+}
+
+void read_lines(std::string_view bytes) {
+  LineReader reader(as_file("lines.gz", bytes));
+  for (int64_t lines = 0; lines < 100000 && reader.next(); ++lines) {
+  }
+}
+
+// The index (a whole number of entries), then ids: its first byte says how many entries there are.
+void read_tokens(std::string_view bytes) {
+  const size_t entries = bytes.empty() ? 0 : static_cast<unsigned char>(bytes[0]);
+  const size_t border = std::min(bytes.size(), 1 + entries * sizeof(ExampleEntry));
+  const fs::path index = as_file(
+      "store.index", bytes.substr(std::min<size_t>(1, bytes.size()), border - std::min<size_t>(1, bytes.size())));
+  as_file("store.tokens", bytes.substr(border));
+  const TokenStore store(fs::path(index).replace_extension());
+  for (int64_t i = 0; i < store.size(); ++i) store.example(i);
+  store.check_ids(1000, 1000);
+}
+
+// state.json and manifest.json of a checkpoint whose other files are whole.
+void read_state(std::string_view bytes) {
+  static const fs::path checkpoint = [] {
+    write_seed_checkpoint(folder() / "checkpoint");
+    return folder() / "checkpoint";
+  }();
+  as_file("checkpoint/manifest.json", bytes);
+  verify_checkpoint(checkpoint);
+}
+
+constexpr Reader kReaders[] = {
+    {"safetensors", Shape::safetensors, read_safetensors, seeds_of_safetensors},
+    {"safetensors_index", Shape::json, read_index, seeds_of_index},
+    {"gguf", Shape::bytes, read_gguf, seeds_of_gguf},
+    {"config", Shape::json, read_config, seeds_of_config},
+    {"generation_config", Shape::json, read_generation, seeds_of_generation_config},
+    {"tokenizer_json", Shape::json, read_fast_tokenizer, seeds_of_tokenizer_json},
+    {"sentencepiece", Shape::protobuf, read_sentencepiece, seeds_of_sentencepiece},
+    {"llama2c", Shape::bytes, read_llama2c, seeds_of_llama2c},
+    {"llama2c_tokens", Shape::bytes, read_llama2c_vocabulary, seeds_of_llama2c_tokens},
+    {"npy", Shape::bytes, read_npy, seeds_of_npy},
+    {"recipe", Shape::bytes, read_recipe, seeds_of_recipe},
+    {"interventions", Shape::bytes, read_interventions, seeds_of_interventions},
+    {"place", Shape::bytes, read_place, seeds_of_place},
+    {"sae", Shape::bytes, read_sae_folder, seeds_of_sae},
+    {"lines", Shape::bytes, read_lines, seeds_of_lines},
+    {"token_store", Shape::bytes, read_tokens, seeds_of_token_store},
+    {"checkpoint", Shape::json, read_state, seeds_of_checkpoint},
+};
+
+}  // namespace
+
+std::span<const Reader> readers() { return kReaders; }
+
+const Reader* find_reader(std::string_view name) {
+  const auto found =
+      std::find_if(std::begin(kReaders), std::end(kReaders), [&](const Reader& r) { return r.name == name; });
+  return found == std::end(kReaders) ? nullptr : found;
+}
+
+bool try_reader(const Reader& reader, std::string_view bytes) {
+  try {
+    reader.read(bytes);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace limpid::fuzz
