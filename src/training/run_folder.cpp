@@ -73,14 +73,19 @@ int try_lock(const fs::path& folder) {
   return -1;
 }
 
-// Says who holds the lock. Only for messages: that it is held is the kernel's business, and ends with the process.
+// Says who holds the lock, and that the folder is a run's. That it is held is the kernel's business, and ends with the
+// process.
 void sign(int file, const fs::path& folder) {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host = {"?"};
   const std::string text = fmt::format("{}{} on {}\n", kLockText, ::getpid(), host.data());
   const auto size = static_cast<ssize_t>(text.size());
-  const bool written = ::pwrite(file, text.data(), text.size(), 0) == size && ::ftruncate(file, size) == 0;
+  // To the disk at once, name included: it tells a run's folder from others, after a power cut too.
+  const bool written = ::pwrite(file, text.data(), text.size(), 0) == size && ::ftruncate(file, size) == 0 &&
+                       (::fsync(file) == 0 || errno != EIO);
   if (!written) fail_opening(folder, errno);
+  const int names = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (names >= 0) ::fsync(names), ::close(names);
 }
 
 }  // namespace
