@@ -104,6 +104,7 @@ function(limpid_folders)
   if(app IN_LIST folders)
     # Commands compute nothing.
     target_compile_options(limpid_app PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_link_libraries(limpid_app PRIVATE CURL::libcurl)  # limpid get
     add_executable(limpid ${PROJECT_SOURCE_DIR}/src/app/main.cpp)
     target_link_libraries(limpid PRIVATE ${before} limpid_warnings)
   endif()

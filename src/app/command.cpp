@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
 
+#include "app/help.h"
+#include "app/terminal.h"
 #include "base/nearest.h"
 #include "base/parallel.h"
 
@@ -14,6 +18,29 @@ void collect_options(const CLI::App& app, std::vector<std::string>& names) {
   for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   for (const CLI::App* sub : app.get_subcommands({})) collect_options(*sub, names);
+}
+
+// What the parser says of a value out of its range has all digits of a double: 309 of them for "no limit".
+std::string readable(std::string text) {
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && (std::isdigit(static_cast<unsigned char>(text[end])) || text[end] == '.')) ++end;
+    const bool number = end > i && (i == 0 || !std::isalnum(static_cast<unsigned char>(text[i - 1])));
+    if (!number) {
+      result += text[i++];
+      continue;
+    }
+    std::string digits = text.substr(i, end - i);
+    const bool point = digits.back() == '.';  // the end of a sentence
+    if (point) digits.pop_back();
+    result += digits.size() > 9 || digits.find(".0") != std::string::npos
+                  ? fmt::format("{:g}", std::strtod(digits.c_str(), nullptr))
+                  : digits;
+    if (point) result += '.';
+    i = end;
+  }
+  return result;
 }
 
 // For the first option that nobody knows, the known one nearest to it.
@@ -33,6 +60,8 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
 
 CommandLine::CommandLine(const std::string& name, const std::string& description, const std::string& example)
     : CLI::App(description + "\nExample: " + example, "limpid " + name) {
+  formatter(help_formatter());
+  set_help_flag("-h,--help", "this page");
   add_option("--threads", threads_, "threads to compute with (0: one per core)")->check(CLI::Range(0, 1024));
 }
 
@@ -44,8 +73,9 @@ std::optional<int> CommandLine::read(int argc, char** argv) {
       exit(error);
       return 0;
     }
-    fmt::print(stderr, "{}: {}{}\nSee {} --help\n", get_name(), error.what(), suggestion(*this, argc, argv),
-               get_name());
+    const std::string verb = get_name().substr(get_name().find(' ') + 1);
+    fmt::print(stderr, "{}: {}{}\nSee {} help {}\n", get_name(), readable(error.what()),
+               suggestion(*this, argc, argv), program_name(), verb);
     return 2;
   }
   set_threads(threads_);

@@ -1,5 +1,5 @@
 #pragma once
-// The program is a table of commands, one file a command. Only main.cpp reads this, so that a new command compiles
+// The program is a table of commands, one file per command. Only main.cpp reads this, so that a new command compiles
 // nothing but itself.
 
 namespace limpid {
@@ -33,5 +33,10 @@ int run_induction(int argc, char** argv);
 int run_random(int argc, char** argv);
 int run_serve(int argc, char** argv);
 int run_bench(int argc, char** argv);
+int run_recipes(int argc, char** argv);
+int run_get(int argc, char** argv);
+int run_log(int argc, char** argv);
+int run_info(int argc, char** argv);
+int run_export(int argc, char** argv);
 
 }  // namespace limpid

@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/run_watch.h"
+#include "app/terminal.h"
 #include "app/training_display.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -16,6 +17,7 @@
 #include "inference/loaded_model.h"
 #include "inspect/word_attention.h"
 #include "scoring/bleu.h"
+#include "training/step_timing.h"
 #include "training/trainer.h"
 
 namespace limpid {
@@ -104,25 +106,17 @@ Recipe demo_recipe(const DemoOptions& options, const fs::path& text, int64_t ste
       kRecipe, "demo",
       {fmt::format("seed={}", options.seed), fmt::format("data.folder=\"{}\"", text.string()),
        R"(data.train=["train.en", "train.ko"])", R"(data.valid=["valid.en", "valid.ko"])",
-       fmt::format("stop.steps={}", steps), fmt::format("validation.steps={}", std::max<int64_t>(steps / 5, 1))});
+       fmt::format("stop.steps={}", steps), fmt::format("validation.steps={}", std::max<int64_t>((steps + 4) / 5, 1))});
 }
 
-// How many steps fit: measured on the first seconds of a run that is thrown away.
-int64_t steps_for(const DemoOptions& options, const fs::path& text, const fs::path& out) {
-  class Stopwatch : public TrainingDisplay {
-   public:
-    using TrainingDisplay::TrainingDisplay;
-    void step(const StepReport& report) override { last = report; }
-    StepReport last;
-  };
-  constexpr double kSeconds = 4;
-  Stopwatch watch(options.quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal);
+// How many steps fit: measured on some that are thrown away.
+int64_t steps_for(const DemoOptions& options, const fs::path& text, const fs::path& out, TrainingDisplay& display) {
   const Recipe recipe = demo_recipe(options, text, int64_t{1} << 30);
-  RunFolder folder(out);
-  train(recipe, folder, watch, {.interrupted = [&] { return watch.last.seconds > kSeconds || interrupted(); }});
-  const double a_step = watch.last.seconds / static_cast<double>(watch.last.step);
-  fs::remove_all(folder.checkpoints());
-  return std::max<int64_t>(static_cast<int64_t>((60 * options.minutes - kSeconds) / a_step * 0.94), 20);
+  const Dataset dataset = prepare_dataset(
+      recipe, out, [&](const std::string& what, double done) { display.preparing(what, done); });
+  display.preparing("measuring this machine", 0.5);
+  const StepTiming timing = time_steps(recipe, dataset, 3, [] { return interrupted(); });
+  return std::max<int64_t>(static_cast<int64_t>((60 * options.minutes - 3) / timing.seconds * 0.94), 20);
 }
 
 struct HeldOut {
@@ -185,9 +179,13 @@ int finish(const std::string& out, const EnglishKorean& grammar, double seconds,
              compositional.bleu);
   show_attention(model, test);
   fmt::print(
-      "\nThe model is in {}. Try:\n  echo 'The teacher who likes coffee reads three books.' | limpid translate {}\n"
-      "  limpid params {}\n  limpid train --help        with text of your own\n",
-      out, out, out);
+      "\nThe model is in {1}. Try:\n"
+      "  echo 'The teacher who likes coffee reads three books.' | {0} translate {1}\n"
+      "  {0} look {1} heatmap 'The teacher reads three books.' --cross --pattern --block 1\n"
+      "  {0} look {1} lens 'The teacher reads three books.'\n"
+      "  {0} params {1}\n"
+      "  {0} train --pairs YOUR.en YOUR.ko --minutes 10 --out my-translator      with text of your own\n",
+      program_name(), out);
   return 0;
 }
 
@@ -213,16 +211,13 @@ int run_demo(int argc, char** argv) {
   const EnglishKorean grammar(options.seed);
   const fs::path text = fs::path(out) / "text";
   int64_t steps = options.steps;
-  {
-    RunFolder folder(out);  // refuses a folder that holds something else before anything is written
-    if (steps == 0 && folder.has_checkpoint()) steps = load_recipe(folder / "recipe.toml").stop.steps;  // goes on
-    if (!options.quiet) fmt::print(stderr, "Writing {} English-Korean sentence pairs from the grammar\n", kTrain);
-    write_corpus(grammar, text);
-  }
-  if (steps == 0) steps = steps_for(options, text, out);
-  const Recipe recipe = demo_recipe(options, text, steps);
-  RunFolder folder(out);
+  RunFolder folder(out);  // refuses a folder that holds something else before anything is written
+  if (steps == 0 && folder.has_checkpoint()) steps = load_recipe(folder / "recipe.toml").stop.steps;  // goes on
+  if (!options.quiet) fmt::print(stderr, "Writing {} English-Korean sentence pairs from the grammar\n", kTrain);
+  write_corpus(grammar, text);
   TrainingDisplay display(options.quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal);
+  if (steps == 0) steps = steps_for(options, text, out, display);
+  const Recipe recipe = demo_recipe(options, text, steps);
   const RunWatch page(folder.path(), watch);
   const TrainingResult result = train(recipe, folder, display,
                                       {.command = "limpid demo",

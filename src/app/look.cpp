@@ -3,7 +3,6 @@
 #include "app/look.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <span>
 
 #include "app/input_lines.h"
+#include "app/terminal.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nearest.h"
@@ -19,16 +19,6 @@
 
 namespace limpid {
 namespace {
-
-constexpr int64_t kUsualWidth = 100;
-
-int64_t terminal_width() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
-  const char* columns = std::getenv("COLUMNS");
-  const int64_t width = columns ? std::strtoll(columns, nullptr, 10) : 0;
-  return width > 20 ? width : kUsualWidth;
-}
 
 void write_file(const std::string& path, const std::string& text) {
   if (path == "-")
@@ -129,9 +119,8 @@ void write_json(const nlohmann::ordered_json& json) {
 }
 
 TerminalStyle terminal_style(const LookOptions& options) {
-  const bool terminal = isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  return {.width = options.width > 0 ? options.width : terminal_width(),
-          .color = options.color == "always" || (options.color == "auto" && terminal)};
+  return {.width = options.width > 0 ? options.width : std::max<int64_t>(terminal_width(STDOUT_FILENO), 20),
+          .color = options.color == "always" || (options.color == "auto" && colors(STDOUT_FILENO))};
 }
 
 void write_result(const LookOptions& options, const LookResult& result) {

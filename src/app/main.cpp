@@ -1,6 +1,7 @@
 // limpid VERB …: finds the command and reports what goes wrong.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -12,6 +13,7 @@
 
 #include "app/bus_error.h"
 #include "app/commands.h"
+#include "app/terminal.h"
 #include "app/version.h"
 #include "base/error.h"
 #include "base/nearest.h"
@@ -23,12 +25,17 @@ constexpr Command kCommands[] = {
     {"demo", "train a small Transformer in front of your eyes and see where it looks", run_demo},
     {"data", "write a corpus of our own: English-Korean, facts, small tasks", run_data},
     {"plan", "say what a training run will need before it starts", run_plan},
-    {"train", "train a model on text files by a recipe", run_train},
+    {"train", "train a model on text of your own, or by a recipe", run_train},
+    {"recipes", "list the recipes: what they make, the data they need, the score they reach", run_recipes},
+    {"get", "download the data and small models that the documents use", run_get},
+    {"log", "show how training runs went: loss, score, learning rate, speed", run_log},
+    {"info", "say what a model or a file is, and whether it can be opened", run_info},
+    {"export", "write a model in another format: Hugging Face folder, GGUF, llama2.c", run_export},
     {"verify", "compare all numbers of a model with reference cases computed elsewhere", run_verify},
     {"params", "count a model's parameters by part", run_params},
     {"models", "list the families of models that can be opened", run_models},
     {"translate", "translate text line by line with a trained model", run_translate},
-    {"complete", "go on with a text; with an encoder model, fill its masks", run_complete},
+    {"complete", "continue a prompt; with an encoder model, fill its masks", run_complete},
     {"chat", "talk with a language model in the terminal", run_chat},
     {"embed", "give a vector for every line of text", run_embed},
     {"score", "say how likely a model finds each token of a text", run_score},
@@ -46,28 +53,51 @@ constexpr Command kCommands[] = {
 };
 
 void print_help() {
-  fmt::print("Limpid: Transformers you can see through.\n\nUsage: limpid VERB [options]\n\n");
-  for (const Command& command : kCommands) fmt::print("  {:14} {}\n", command.name, command.summary);
-  fmt::print("\n  --version  version, build and instruction set in use\n\nlimpid VERB --help says more.\n");
+  fmt::print("Limpid: Transformers you can see through.\n\nUsage: {} VERB [options]\n\n", program_name());
+  const int64_t width = terminal_width(STDOUT_FILENO);
+  for (const Command& command : kCommands) fmt::print("  {:14} {}\n", command.name, wrapped(command.summary, width, 17));
+  fmt::print("\n  -V, --version  version, build and instruction set in use\n\n{} help VERB says more.\n",
+             program_name());
+}
+
+const Command* find(std::string_view verb) {
+  for (const Command& command : kCommands)
+    if (verb == command.name) return &command;
+  return nullptr;
+}
+
+int unknown(std::string_view verb) {
+  std::vector<std::string_view> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  fmt::print(stderr, "limpid: no verb \"{}\"{} {} --help lists all.\n", verb, did_you_mean(verb, names),
+             program_name());
+  return 2;
+}
+
+// limpid help VERB …: the verb's own --help.
+int help(int argc, char** argv) {
+  const Command* command = find(argv[2]);
+  if (!command) return unknown(argv[2]);
+  std::vector<char*> words(argv + 2, argv + argc);
+  static char flag[] = "--help";
+  words.push_back(flag);
+  words.push_back(nullptr);
+  return command->run(static_cast<int>(words.size()) - 1, words.data());
 }
 
 int dispatch(int argc, char** argv) {
   const std::string_view verb = argc > 1 ? argv[1] : "--help";
   if (verb == "--help" || verb == "-h" || verb == "help") {
+    if (verb == "help" && argc > 2) return help(argc, argv);
     print_help();
     return argc > 1 ? 0 : 2;
   }
-  if (verb == "--version") {
+  if (verb == "--version" || verb == "-V") {
     fmt::print("{}\n", version_text());
     return 0;
   }
-  std::vector<std::string_view> names;
-  for (const Command& command : kCommands) {
-    if (verb == command.name) return command.run(argc - 1, argv + 1);
-    names.emplace_back(command.name);
-  }
-  fmt::print(stderr, "limpid: no verb \"{}\"{} limpid --help lists all.\n", verb, did_you_mean(verb, names));
-  return 2;
+  const Command* command = find(verb);
+  return command ? command->run(argc - 1, argv + 1) : unknown(verb);
 }
 
 int run(int argc, char** argv) {
@@ -98,6 +128,7 @@ bool output_is_out() {
 
 int main(int argc, char** argv) {
   limpid::report_bus_errors();
+  limpid::set_program_name(argc > 0 ? argv[0] : "");
   const int code = limpid::run(argc, argv);
   return limpid::output_is_out() || code != 0 ? code : 1;
 }

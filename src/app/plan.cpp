@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "app/command.h"
+#include "app/own_text.h"
 #include "app/peak_memory.h"
 #include "app/recipe_file.h"
 #include "app/training_display.h"
@@ -57,6 +58,12 @@ class Measurement : public TrainingObserver {
   double elapsed_ = 0;
 };
 
+ChosenRecipe choose(const OwnText& text, bool quiet) {
+  const TemporaryFolder folder;
+  TrainingDisplay display(quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal);
+  return choose_anew(text, folder.path(), display);
+}
+
 }  // namespace
 
 int run_plan(int argc, char** argv) {
@@ -64,19 +71,35 @@ int run_plan(int argc, char** argv) {
       "plan",
       "Says what a training run will need before it starts: parameters by part, memory, speed from a short "
       "measurement, time to finish.",
-      "limpid data copy --out copy && limpid plan copy");
+      "limpid data copy --out copy && limpid plan copy\n         limpid plan --pairs train.en train.fr --minutes 30");
   std::string recipe_name;
   std::vector<std::string> overrides;
   double seconds = 5;
   bool json = false;
-  line.add_option("RECIPE", recipe_name, "a recipe's file, or the name of one in recipes/")->required();
+  line.add_option("RECIPE", recipe_name, "a recipe's file, or a name (limpid recipes lists them)");
   line.add_option("KEY=VALUE", overrides, "keys of the recipe to override");
   line.add_option("--seconds", seconds, "to measure the speed")->check(CLI::Range(0.1, 600.0))->capture_default_str();
-  line.add_flag("--json", json, "for machines");
+  line.add_flag("--json", json, "print JSON, one object per line");
+  OwnTextOptions own;
+  own.add_to(line);
   if (const auto code = line.read(argc, argv)) return *code;
+  if (recipe_name.empty() && !own.given()) {
+    fmt::print(stderr, "limpid plan: name a recipe, or give text of your own: --pairs, --text or --labels\n");
+    return 2;
+  }
 
-  Recipe recipe = open_recipe(recipe_name, overrides);
   const TemporaryFolder folder;
+  Recipe recipe;
+  nlohmann::ordered_json chosen;
+  if (own.given()) {
+    const ChosenRecipe choice = choose(own.text(recipe_name, overrides), json);
+    recipe = choice.recipe;
+    if (!json) fmt::print("{}\n", describe(choice.decisions));
+    for (const Decision& decision : choice.decisions)
+      chosen.push_back({{"what", decision.what}, {"choice", decision.choice}, {"why", decision.why}});
+  } else {
+    recipe = open_recipe(recipe_name, overrides);
+  }
   RunFolder run(folder.path() / "run");
   recipe.validation.steps = recipe.checkpoint.steps = int64_t{1} << 40;  // only the training itself is measured
   Measurement measurement(seconds, json);
@@ -90,11 +113,12 @@ int run_plan(int argc, char** argv) {
                                      {"threads", threads()},
                                      {"seconds_per_step", per_step},
                                      {"tokens_per_second", last.tokens_per_second}};
+    if (!chosen.is_null()) result["chosen"] = chosen, result["recipe"] = dump_recipe(recipe);
     if (last.steps > 0) result["steps"] = last.steps, result["seconds"] = total;
     fmt::print("{}\n", result.dump());
     return 0;
   }
-  fmt::print("\n{}\nmemory      {:.0f} MB\nspeed       {:.0f} tokens/s with {} threads ({:.3f} s a step)\n",
+  fmt::print("\n{}\nmemory      {:.0f} MB\nspeed       {:.0f} tokens/s with {} threads ({:.3f} s per step)\n",
              to_text(measurement.table()), peak_memory_mb(), last.tokens_per_second, threads(), per_step);
   if (last.steps > 0)
     fmt::print("time        {} for {} steps, without validations\n", clock_text(total), last.steps);

@@ -5,11 +5,17 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace limpid {
 
 // "12 s", "3:05", "1:02:07".
 std::string clock_text(double seconds);
+
+// A bar, a percentage and as many of the figures as fit the width, in their order; the least important are dropped
+// first: `importance` has the places of the figures, the most important first.
+std::string progress_line(double share, const std::vector<std::string>& figures, const std::vector<size_t>& importance,
+                          int64_t width);
 
 class Progress {
  public:

@@ -1,6 +1,7 @@
 #pragma once
-// A recipe by its path, or by its name in the folder recipes/ here or of the project.
+// Recipes by path or by name: in the folder recipes/ here, of the project, or beside the installed program.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,11 @@
 
 namespace limpid {
 
+// The recipe with its data where they are found (app/data_store.h).
 Recipe open_recipe(const std::string& name, const std::vector<std::string>& overrides);
+
+// The folder of the recipes that come with the program. An Error where there is none.
+std::filesystem::path recipe_folder();
+std::vector<std::string> recipe_names();  // sorted
 
 }  // namespace limpid

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include "app/command.h"
+#include "app/own_text.h"
 #include "app/recipe_file.h"
 #include "app/run_watch.h"
+#include "app/terminal.h"
 #include "app/training_display.h"
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -20,17 +22,38 @@ std::string command_text(int argc, char** argv) {
   return text;
 }
 
+// What can be done with the model now, as lines to paste.
+std::string hints(const Recipe& recipe, const std::string& out) {
+  const std::string& limpid = program_name();
+  switch (task_of(recipe)) {
+    case Task::translation:
+      return fmt::format("  echo 'A sentence.' | {0} translate {1}\n  {0} evaluate {1}\n  {0} look {1} heatmap 'A "
+                         "sentence.' --cross --pattern\n",
+                         limpid, out);
+    case Task::language_model:
+      return fmt::format("  {0} complete {1} 'A beginning'\n  {0} look {1} lens 'A beginning'\n", limpid, out);
+    case Task::classification: return fmt::format("  echo 'A text.' | {0} classify {1}\n", limpid, out);
+    case Task::masked: break;
+  }
+  return fmt::format("  {0} complete {1} 'A <mask>.'\n  {0} embed {1} FILE\n", limpid, out);
+}
+
 }  // namespace
 
 int run_train(int argc, char** argv) {
   CommandLine line(
       "train",
-      "Trains a model on text files by a recipe. Run it again with the same folder and it goes on where it was.",
-      "limpid data copy --out copy && limpid train copy --out my-model");
+      "Trains a model on text of your own, or by a recipe. Run it again with the same folder and it goes on where it "
+      "was.",
+      "limpid train --pairs train.en train.fr --minutes 30 --out my-translator\n"
+      "         limpid train --text book.txt --minutes 10 --out my-writer\n"
+      "         limpid train --labels reviews.tsv --out my-classifier\n"
+      "         limpid data copy --out copy && limpid train copy --out my-model");
   std::string recipe_name, out;
   std::vector<std::string> overrides;
   bool dump = false, quiet = false, allow = false;
-  line.add_option("RECIPE", recipe_name, "a recipe's file, or the name of one in recipes/")->required();
+  OwnTextOptions own;
+  line.add_option("RECIPE", recipe_name, "a recipe's file, or a name (limpid recipes lists them)");
   line.add_option("KEY=VALUE", overrides, "keys of the recipe to override, as in schedule.learning_rate=0.001");
   line.add_option("--out", out, "the folder of the run and its model");
   line.add_flag("--dump-config", dump, "print the effective recipe and do nothing else");
@@ -39,21 +62,30 @@ int run_train(int argc, char** argv) {
   line.add_flag("--quiet", quiet, "say only what went wrong");
   WatchOptions watch;
   add_watch_options(line, watch);
+  own.add_to(line);
   if (const auto code = line.read(argc, argv)) return *code;
-
-  const Recipe recipe = open_recipe(recipe_name, overrides);
+  if (recipe_name.empty() && !own.given()) {
+    fmt::print(stderr, "limpid train: name a recipe, or give text of your own: --pairs, --text or --labels\n");
+    return 2;
+  }
+  if (dump && own.given()) {
+    fmt::print(stderr, "limpid train: with text of your own, limpid plan shows the recipe that is chosen\n");
+    return 2;
+  }
   if (dump) {
-    fmt::print("{}", dump_recipe(recipe));
+    fmt::print("{}", dump_recipe(open_recipe(recipe_name, overrides)));
     return 0;
   }
   if (out.empty()) {
     fmt::print(stderr, "limpid train: --out is required: the folder of the run and its model\n");
     return 2;
   }
+  const std::optional<Recipe> named = own.given() ? std::nullopt : std::optional(open_recipe(recipe_name, overrides));
   RunFolder folder(out);
   TrainingDisplay display(quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal);
   const RunWatch page(folder.path(), watch);
   const InterruptGuard guard;
+  const Recipe recipe = named ? *named : choose_recipe(own.text(recipe_name, overrides), folder, display);
   const auto accept = [&](const std::vector<std::string>& changes) {
     check(allow,
           "[train] {}: the run was trained with other settings: {}: put them back, go on with the new ones by "
@@ -62,9 +94,11 @@ int run_train(int argc, char** argv) {
     display.note(fmt::format("Going on with other settings: {}", fmt::join(changes, ", ")));
     return true;
   };
-  const TrainingResult result = train(
-      recipe, folder, display,
-      {.command = command_text(argc, argv), .interrupted = [] { return interrupted(); }, .accept_changes = accept});
+  const TrainingResult result = train(recipe, folder, display,
+                                      {.command = command_text(argc, argv),
+                                       .interrupted = [] { return interrupted(); },
+                                       .accept_changes = accept,
+                                       .validated = run_recorder(folder.path())});
   display.clear();
   if (result.was_finished) {
     fmt::print(
@@ -79,8 +113,8 @@ int run_train(int argc, char** argv) {
     return 128 + interrupt_signal();
   }
   if (!quiet)
-    fmt::print(stderr, "Done after {} in {}: {}.\nThe model is in {}.\n", result.why, clock_text(result.seconds),
-               describe(result.final), out);
+    fmt::print(stderr, "Done after {} in {}: {}.\nThe model is in {}. Try:\n{}", result.why,
+               clock_text(result.seconds), describe(result.final), out, hints(recipe, out));
   return 0;
 }
 

@@ -6,18 +6,13 @@
 #include <cmath>
 #include <cstdio>
 
+#include "app/terminal.h"
+
 namespace limpid {
 namespace {
 
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 constexpr auto kPlainLine = std::chrono::seconds(30);
-
-std::string bar(double done) {
-  constexpr int kWidth = 20;
-  std::string text;
-  for (int i = 0; i < kWidth; ++i) text += i < static_cast<int>(done * kWidth) ? "█" : "░";
-  return text;
-}
 
 std::string side_line(const char* name, const CorpusReport& report) {
   std::string text = fmt::format("  {:11} {} lines", name, report.lines);
@@ -45,6 +40,14 @@ std::string lengths_line(const CorpusReport& report) {
   return fmt::format("  {:11} {} tokens 1 … 128 and more\n", "lengths", picture);
 }
 
+std::string what_only_limpid_knows(const Config& config) {
+  std::vector<std::string> keys;
+  if (config.json.contains("limpid") && config.json["limpid"].is_object())
+    for (const auto& [key, value] : config.json["limpid"].items()) keys.push_back(fmt::format("{} = {}", key, value.dump()));
+  if (!keys.empty()) return fmt::format("no other program knows limpid.{}", fmt::join(keys, ", limpid."));
+  return config.notes.empty() ? config.model_type + " is a family of its own" : config.notes.front();
+}
+
 }  // namespace
 
 std::string describe(const ValidationReport& report) {
@@ -56,7 +59,7 @@ std::string describe(const ValidationReport& report) {
 }
 
 TrainingDisplay::TrainingDisplay(Detail detail)
-    : quiet_(detail == Detail::quiet), terminal_(isatty(STDERR_FILENO) == 1) {}
+    : quiet_(detail == Detail::quiet), terminal_(redraws(STDERR_FILENO)) {}
 
 TrainingDisplay::~TrainingDisplay() { clear(); }
 
@@ -76,7 +79,7 @@ void TrainingDisplay::preparing(const std::string& what, double done) {
   if (quiet_) return;
   if (terminal_) {
     if (!draws_now() && what == preparing_) return;
-    fmt::print(stderr, "\r\033[K{} {:3.0f} %  {}", bar(done), 100 * done, what);
+    fmt::print(stderr, "\r\033[K{}", progress_line(done, {what}, {0}, terminal_width(STDERR_FILENO)));
     std::fflush(stderr);
     on_screen_ = true;
   } else if (what != preparing_) {
@@ -96,7 +99,7 @@ void TrainingDisplay::starting(const Dataset& dataset, const Config& config, int
   fmt::print(stderr, "  vocabulary  {} tokens\n  model       {}, {} parameters\n", dataset.tokenizers.source->size(),
              config.model_type, parameters);
   if (config.only_limpid)
-    fmt::print(stderr, "              only Limpid opens it: it has what no other program knows\n");
+    fmt::print(stderr, "              only Limpid opens it: {}\n", what_only_limpid_knows(config));
   if (resumed_step > 0) fmt::print(stderr, "  going on    from step {}\n", resumed_step);
 }
 
@@ -106,23 +109,24 @@ void TrainingDisplay::step(const StepReport& report) {
   const double share = report.steps > 0          ? static_cast<double>(report.step) / static_cast<double>(report.steps)
                        : report.seconds_left > 0 ? report.seconds / (report.seconds + report.seconds_left)
                                                  : 0;
-  const std::string figures =
-      fmt::format("step {}{}  epoch {}  loss {:.4f}  {:.0f} tokens/s  {}", report.step,
-                  report.steps > 0 ? fmt::format("/{}", report.steps) : "", report.epoch + 1, report.loss,
-                  report.tokens_per_second, report.seconds_left > 0 ? clock_text(report.seconds_left) + " left" : "");
+  const std::vector<std::string> figures = {
+      fmt::format("step {}{}", report.step, report.steps > 0 ? fmt::format("/{}", report.steps) : ""),
+      fmt::format("epoch {}", report.epoch + 1), fmt::format("loss {:.4f}", report.loss),
+      fmt::format("{:.0f} tokens/s", report.tokens_per_second),
+      report.seconds_left > 0 ? clock_text(report.seconds_left) + " left" : ""};
   if (terminal_) {
-    fmt::print(stderr, "\r\033[K{} {:3.0f} %  {}", bar(share), 100 * share, figures);
+    fmt::print(stderr, "\r\033[K{}", progress_line(share, figures, {2, 4, 0, 3, 1}, terminal_width(STDERR_FILENO)));
     std::fflush(stderr);
     on_screen_ = true;
   } else {
-    fmt::print(stderr, "{}\n", figures);
+    fmt::print(stderr, "{}\n", fmt::join(figures, "  "));
   }
 }
 
 void TrainingDisplay::validation(const ValidationReport& report) {
   clear();
   if (quiet_) return;
-  fmt::print(stderr, "step {}, epoch {}: {}{}\n", report.step, report.epoch, describe(report),
+  fmt::print(stderr, "step {}, epoch {}: {}{}\n", report.step, report.epoch + 1, describe(report),
              report.best ? "  best so far" : "");
   for (const ShownTranslation& shown : report.shown) {
     fmt::print(stderr, "    {}\n", shown.source);

@@ -381,7 +381,10 @@ Task task_of(const Recipe& recipe) {
 }
 
 fs::path data_path(const Recipe& recipe, const std::string& name) {
-  return recipe.data.folder.empty() ? fs::path(name) : fs::path(recipe.data.folder) / name;
+  const fs::path path = recipe.data.folder.empty() ? fs::path(name) : fs::path(recipe.data.folder) / name;
+  std::error_code none;
+  const fs::path packed = path.string() + ".gz";
+  return !fs::exists(path, none) && fs::exists(packed, none) ? packed : path;
 }
 
 CorpusFiles corpus_files(const Recipe& recipe, const std::vector<std::string>& names) {

@@ -134,6 +134,14 @@ void apply_override(Json& recipe, const std::string& text) {
   *at = override_value(text.substr(equals + 1));
 }
 
+// What belongs to the recipe's own text goes with it.
+void drop_own_text(Json& recipe, const std::vector<std::string>& overrides) {
+  const bool other = std::any_of(overrides.begin(), overrides.end(),
+                                 [](const std::string& text) { return text.starts_with("data.train="); });
+  if (!other || !recipe.contains("data") || !recipe["data"].is_object()) return;
+  for (const char* key : {"folder", "valid", "test"}) recipe["data"].erase(key);
+}
+
 // "section.key" and the values, all sections but the model's flattened.
 std::map<std::string, Json> flatten(const Json& recipe) {
   std::map<std::string, Json> flat;
@@ -282,6 +290,7 @@ std::string toml_value(const Json& value) {
 
 Recipe parse_recipe(const std::string& toml, const std::string& where, const std::vector<std::string>& overrides) {
   Json json = parse_toml(toml, where);
+  drop_own_text(json, overrides);
   for (const std::string& text : overrides) apply_override(json, text);
   Recipe recipe;
   if (json.contains("model")) recipe.model = json["model"];
@@ -293,6 +302,10 @@ Recipe parse_recipe(const std::string& toml, const std::string& where, const std
 
 Recipe load_recipe(const std::filesystem::path& path, const std::vector<std::string>& overrides) {
   return parse_recipe(read_text(path), path.string(), overrides);
+}
+
+Recipe with_overrides(const Recipe& recipe, const std::vector<std::string>& overrides) {
+  return overrides.empty() ? recipe : parse_recipe(dump_recipe(recipe), "recipe", overrides);
 }
 
 std::string dump_recipe(const Recipe& recipe) {

@@ -95,9 +95,13 @@ struct Recipe {
   double mask_share = 0.15;  // encoder: share of tokens to be guessed
 };
 
-// `overrides` are "key=value"; a value is TOML, or plain text where that fails.
+// `overrides` are "key=value"; a value is TOML, or plain text where that fails. Other files in data.train come without
+// the folder, the validation and the test that belong to the recipe's own.
 Recipe load_recipe(const std::filesystem::path& path, const std::vector<std::string>& overrides = {});
 Recipe parse_recipe(const std::string& toml, const std::string& where, const std::vector<std::string>& overrides = {});
+
+// The recipe with some keys overridden.
+Recipe with_overrides(const Recipe& recipe, const std::vector<std::string>& overrides);
 
 // The whole effective recipe with every key, as TOML with a remark at each.
 std::string dump_recipe(const Recipe& recipe);

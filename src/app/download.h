@@ -1,0 +1,23 @@
+#pragma once
+// One file from the network to the disk: resumed where it was broken off, checked, and put in its place whole.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace limpid {
+
+struct Download {
+  std::string url;
+  std::filesystem::path path;  // where it goes; what has come so far waits in path + ".part"
+  int64_t bytes = 0;           // it has to have
+  std::string sha256;
+};
+
+enum class DownloadResult { already_there, downloaded };
+
+// `progress` hears how many bytes are there and returns false to stop. An Error says what went wrong.
+DownloadResult download(const Download& file, const std::function<bool(int64_t bytes)>& progress);
+
+}  // namespace limpid

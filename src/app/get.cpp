@@ -1,0 +1,114 @@
+// limpid get: downloads data sets and small models that the documents use.
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "app/command.h"
+#include "app/data_store.h"
+#include "app/download.h"
+#include "app/progress.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/nearest.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A mirror holds the same files under NAME/FILE.
+std::string address(const StoredFile& file, const std::string& mirror) {
+  if (mirror.empty()) return file.url;
+  return fmt::format("{}{}{}/{}", mirror, mirror.ends_with('/') ? "" : "/", file.name, file.file);
+}
+
+void list(const std::vector<StoredFile>& files) {
+  std::map<std::string, std::pair<int64_t, int64_t>> sets;  // files, bytes
+  for (const StoredFile& file : files) ++sets[file.name].first, sets[file.name].second += file.bytes;
+  for (const auto& [name, size] : sets) {
+    std::error_code none;
+    fmt::print("  {:16} {} files, {}{}\n", name, size.first, bytes_text(static_cast<uint64_t>(size.second)),
+               fs::exists(data_store() / name, none) ? "  (here)" : "");
+  }
+  fmt::print("They go to {} (LIMPID_DATA says where else).\n", data_store().string());
+}
+
+std::vector<StoredFile> files_of(const std::string& name, const std::vector<StoredFile>& all) {
+  std::vector<StoredFile> files;
+  std::vector<std::string_view> names;
+  for (const StoredFile& file : all) {
+    if (file.name == name) files.push_back(file);
+    names.emplace_back(file.name);
+  }
+  check(!files.empty(), "[get] there is no data set {}{}; limpid get lists all", name, did_you_mean(name, names));
+  return files;
+}
+
+// Said when the network fails: what to bring by other means, and where to put it.
+std::string by_hand(const std::vector<StoredFile>& files, const fs::path& folder, const std::string& mirror) {
+  std::string text = fmt::format("\nWithout a network: download these elsewhere, put them into {}, and run this again "
+                                 "(it checks them).\n",
+                                 folder.string());
+  for (const StoredFile& file : files)
+    text += fmt::format("  {}  {}\n", address(file, mirror), bytes_text(static_cast<uint64_t>(file.bytes)));
+  text += "A copy of them on a server of yours is used by --mirror URL or LIMPID_MIRROR (URL/NAME/FILE).";
+  return text;
+}
+
+}  // namespace
+
+int run_get(int argc, char** argv) {
+  CommandLine line("get",
+                   "Downloads data sets and small models that the documents use, verifies them by SHA-256 and puts "
+                   "them where recipes look. Broken off, it resumes. Without a name it lists what there is.",
+                   "limpid get shakespeare");
+  std::vector<std::string> names;
+  std::string mirror, manifest;
+  bool quiet = false, json = false;
+  line.add_option("NAME", names, "data sets");
+  line.add_option("--mirror", mirror, "a server with the same files under URL/NAME/FILE")->envname("LIMPID_MIRROR");
+  line.add_option("--manifest", manifest, "a table of your own: name, file, bytes, SHA-256, address");
+  line.add_flag("--quiet", quiet, "say only what went wrong");
+  line.add_flag("--json", json, "print JSON, one object per line");
+  if (const auto code = line.read(argc, argv)) return *code;
+
+  const std::vector<StoredFile> all = read_manifest(manifest);
+  if (names.empty()) {
+    list(all);
+    return 0;
+  }
+  const InterruptGuard guard;
+  for (const std::string& name : names) {
+    const std::vector<StoredFile> files = files_of(name, all);
+    const fs::path folder = data_store() / name;
+    int64_t total = 0, done = 0;
+    for (const StoredFile& file : files) total += file.bytes;
+    try {
+      Progress progress(std::max<int64_t>(total, 1), quiet || json);
+      for (const StoredFile& file : files) {
+        const Download wanted{address(file, mirror), folder / file.file, file.bytes, file.sha256};
+        const DownloadResult result = download(wanted, [&](int64_t bytes) {
+          progress.update(done + bytes, file.file);
+          return !interrupted();
+        });
+        done += file.bytes;
+        progress.clear();
+        if (json)
+          fmt::print("{{\"file\": \"{}\", \"bytes\": {}, \"downloaded\": {}}}\n", wanted.path.string(), file.bytes,
+                     result == DownloadResult::downloaded);
+        else if (!quiet)
+          fmt::print("{}  {}{}\n", wanted.path.string(), bytes_text(static_cast<uint64_t>(file.bytes)),
+                     result == DownloadResult::downloaded ? "" : ", was here already");
+      }
+    } catch (const Error& error) {
+      if (interrupted()) throw;
+      fail("{}{}", error.what(), by_hand(files, folder, mirror));
+    }
+  }
+  return 0;
+}
+
+}  // namespace limpid

@@ -1,0 +1,170 @@
+// limpid log: how training runs went, as curves.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "app/command.h"
+#include "app/output_file.h"
+#include "app/progress.h"
+#include "app/terminal.h"
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "inspect/chart.h"
+#include "training/run_log.h"
+
+namespace limpid {
+namespace {
+
+struct LogOptions {
+  std::vector<std::string> runs;
+  std::vector<std::string> curves;
+  std::string svg;
+  bool follow = false, json = false;
+};
+
+struct Shown {
+  const char* key;
+  const char* title;
+};
+
+constexpr Shown kShown[] = {{"loss", "training loss, nats per token"},
+                            {"valid/loss", "validation loss, nats per token"},
+                            {"valid/bleu", "validation BLEU"},
+                            {"valid/chrf", "validation chrF"},
+                            {"valid/exact", "validation, % exactly right"},
+                            {"learning_rate", "learning rate"},
+                            {"gradient_norm", "gradient norm"},
+                            {"tokens_per_second", "tokens per second"}};
+
+// One chart per curve, every run a line in it. What no run has is left out.
+std::vector<Chart> charts_of(const std::vector<RunLog>& logs, const std::vector<std::string>& wanted) {
+  std::vector<Chart> charts;
+  for (const Shown& shown : kShown) {
+    const bool asked = std::find(wanted.begin(), wanted.end(), shown.key) != wanted.end();
+    if (!wanted.empty() && !asked) continue;
+    Chart chart{.title = shown.title, .x_name = "step", .y_name = shown.key};
+    bool any = false;
+    for (const RunLog& log : logs) {
+      const auto found = log.curves.find(shown.key);
+      if (found == log.curves.end()) continue;
+      const RunCurve curve = smoothed(found->second, 200);
+      ChartSeries series{.name = log.name};
+      for (size_t i = 0; i < curve.steps.size(); ++i) {
+        series.points.push_back({curve.steps[i], curve.values[i]});
+        any = any || curve.values[i] != 0;
+      }
+      chart.series.push_back(std::move(series));
+    }
+    if (any) charts.push_back(std::move(chart));
+  }
+  return charts;
+}
+
+std::vector<RunLog> read_all(const std::vector<std::string>& runs) {
+  std::vector<RunLog> logs;
+  for (const std::string& run : runs) logs.push_back(read_run_log(run));
+  return logs;
+}
+
+// The last value of everything, one line per run.
+std::string table(const std::vector<RunLog>& logs) {
+  std::string text;
+  for (const RunLog& log : logs) {
+    text += log.name;
+    for (const Shown& shown : kShown) {
+      const auto found = log.curves.find(shown.key);
+      if (found == log.curves.end() || found->second.values.empty()) continue;
+      if (std::string_view(shown.key) == "loss") text += fmt::format("  step {:.0f}", found->second.steps.back());
+      text += fmt::format("  {} {:.4g}", shown.key, found->second.values.back());
+    }
+    text += fmt::format("  {}{}\n", clock_text(log.seconds), log.finished ? "" : "  (not finished)");
+  }
+  return text;
+}
+
+std::string to_json_lines(const std::vector<RunLog>& logs) {
+  std::string text;
+  for (const RunLog& log : logs) {
+    nlohmann::ordered_json json = {{"run", log.name}, {"finished", log.finished}, {"seconds", log.seconds}};
+    for (const auto& [name, curve] : log.curves) json["curves"][name] = {{"steps", curve.steps}, {"values", curve.values}};
+    text += json.dump() + '\n';
+  }
+  return text;
+}
+
+// All charts below each other in one picture.
+std::string svg_of(const std::vector<Chart>& charts) {
+  std::string inner;
+  double height = 0, width = 0;
+  for (const Chart& chart : charts) {
+    const std::string svg = to_svg(chart);
+    const auto number = [&](const char* key) {
+      const size_t at = svg.find(key);
+      return at == std::string::npos ? 0.0 : std::strtod(svg.c_str() + at + std::string_view(key).size(), nullptr);
+    };
+    std::string placed = svg.substr(svg.find("<svg"));
+    placed.insert(4, fmt::format(" y=\"{}\"", height));
+    inner += placed + '\n';
+    height += number("height=\"");
+    width = std::max(width, number("width=\""));
+  }
+  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n{2}</svg>\n",
+                     width, height, inner);
+}
+
+std::string shown_text(const LogOptions& options) {
+  const std::vector<RunLog> logs = read_all(options.runs);
+  std::string text;
+  const TerminalStyle style{.width = std::max<int64_t>(terminal_width(STDOUT_FILENO), 40), .color = colors(STDOUT_FILENO)};
+  for (const Chart& chart : charts_of(logs, options.curves)) text += to_terminal(chart, style) + '\n';
+  return text + table(logs);
+}
+
+int follow(const LogOptions& options) {
+  const InterruptGuard guard;
+  std::string before;
+  while (!interrupted()) {
+    const std::string text = shown_text(options);
+    if (text != before && redraws(STDOUT_FILENO)) fmt::print("\033[H\033[2J{}", text);
+    if (text != before && !redraws(STDOUT_FILENO)) fmt::print("{}", table(read_all(options.runs)));
+    std::fflush(stdout);
+    before = text;
+    const std::vector<RunLog> logs = read_all(options.runs);
+    if (std::all_of(logs.begin(), logs.end(), [](const RunLog& log) { return log.finished; })) return 0;
+    for (int i = 0; i < 20 && !interrupted(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return 128 + interrupt_signal();
+}
+
+}  // namespace
+
+int run_log(int argc, char** argv) {
+  CommandLine line("log",
+                   "Shows how training runs went: loss, score, learning rate, gradient norm and speed over the steps; "
+                   "several runs in one chart.",
+                   "limpid log my-translator\n         limpid log first second --curve loss valid/loss --svg runs.svg");
+  LogOptions options;
+  line.add_option("RUN", options.runs, "folders of training runs")->required();
+  std::vector<std::string> names;
+  for (const Shown& shown : kShown) names.emplace_back(shown.key);
+  line.add_option("--curve", options.curves, "only these: loss, valid/loss, valid/bleu, learning_rate, …")
+      ->check(CLI::IsMember(names));
+  line.add_option("--svg", options.svg, "the charts to this file (-: standard output)");
+  line.add_flag("--follow", options.follow, "draw again while the runs go on, until all have ended");
+  line.add_flag("--json", options.json, "print JSON, one object per line");
+  if (const auto code = line.read(argc, argv)) return *code;
+  check_writable(options.svg);
+  if (options.follow) return follow(options);
+  if (options.json) {
+    fmt::print("{}", to_json_lines(read_all(options.runs)));
+  } else if (options.svg != "-") {
+    fmt::print("{}", shown_text(options));
+  }
+  if (!options.svg.empty()) write_output(options.svg, svg_of(charts_of(read_all(options.runs), options.curves)));
+  return 0;
+}
+
+}  // namespace limpid
