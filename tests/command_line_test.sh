@@ -21,20 +21,25 @@ expect() {
   fi
 }
 
-expect 0 'Usage: limpid VERB' --help
-expect 0 'Usage: limpid VERB' help
+expect 0 'Usage: .*limpid VERB' --help
+expect 0 'Usage: .*limpid VERB' help
 expect 0 '^limpid [0-9.]+ .*(release|debug) build' --version
 expect 0 '^kernels: .*oneDNN' --version
 expect 2 'no verb "verfy"; did you mean verify\?' verfy
 expect 2 'no verb "qqq".*--help' qqq
 for verb in demo data plan train evaluate translate verify params bench; do
-  expect 0 'Example: .*limpid' "$verb" --help
-  expect 2 "See limpid $verb --help" "$verb" --no-such-option
+  expect 0 '^Examples?$' "$verb" --help
+  expect 0 "^Usage: .*limpid $verb" help "$verb"
+  expect 2 "See .*limpid $verb --help" "$verb" --no-such-option
+  "$limpid" "$verb" --help | grep -E 'INT in|FLOAT in|:\{|TEXT:|[0-9]{12}' && { echo "FAILED: raw types in the help of $verb"; failures=$((failures + 1)); }
 done
 expect 2 'required' verify
 expect 2 'required' params
 expect 2 'shape' bench train-step --shape enormous
 expect 2 'threads' demo --threads -3
+expect 0 '^limpid [0-9.]+ ' -V
+expect 2 'no verb "trian".*train' help trian
+expect 2 '1 - 1e.08|1 to 1e.08|1e\+08' demo --steps 0
 expect 2 'did you mean --steps' demo --step 5
 expect 2 'did you mean --shape' bench train-step --shpae tiny
 

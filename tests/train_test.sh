@@ -57,7 +57,7 @@ expect 1 'stop.step is not a known key.*did you mean stop.steps\?' "$recipe" --o
 expect 1 'there is no recipe copi.*did you mean copy\?' copi --out other
 expect 1 'validation.metric is "loss2".*loss, bleu' "$recipe" --out other validation.metric=loss2
 expect 2 '--out is required' "$recipe"
-expect 2 'See limpid train --help' "$recipe" --outt other
+expect 2 'See .*limpid train --help' "$recipe" --outt other
 printf '[model]\nmodel_type = \n' >broken.toml
 expect 1 'broken.toml: line 2' broken.toml --out other
 expect 1 'did you mean d_model\?' "$recipe" model.d_modle=8 --out other

@@ -62,7 +62,7 @@ int run_classify(int argc, char** argv) {
   line.add_option("--top", options.top, "show so many labels, the likeliest first")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  line.add_flag("--json", options.json, "for machines: one object a line, with all labels");
+  line.add_flag("--json", options.json, "print JSON, one object per line, with all labels");
   if (const auto code = line.read(argc, argv)) return *code;
   const LoadedModel loaded = load_model(options.model);
   for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid classify: {}\n", note);

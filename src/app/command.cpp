@@ -56,6 +56,33 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
+struct Renamed {
+  const char* before;
+  const char* now;
+};
+
+// Names of options that have become others. The old ones go on working and say so.
+constexpr Renamed kRenamed[] = {{"--texts-at-once", "--batch-size"},
+                                {"--log-probabilities", "--logprobs"},
+                                {"--draws", "--resamples"},
+                                {"--write", "--out"}};
+
+// The arguments with new names for old ones, where the command has the new one and not the old.
+std::vector<std::string> with_new_names(const CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> names, words(argv + 1, argv + argc);
+  collect_options(app, names);
+  const auto known = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  for (std::string& word : words)
+    for (const Renamed& option : kRenamed) {
+      const bool same = word == option.before || word.starts_with(std::string(option.before) + '=');
+      if (!same || known(option.before) || !known(option.now)) continue;
+      fmt::print(stderr, "{}: {} is now called {}\n", app.get_name(), option.before, option.now);
+      word.replace(0, std::string_view(option.before).size(), option.now);
+    }
+  std::reverse(words.begin(), words.end());  // as the parser wants them
+  return words;
+}
+
 }  // namespace
 
 CommandLine::CommandLine(const std::string& name, const std::string& description, const std::string& example)
@@ -67,14 +94,14 @@ CommandLine::CommandLine(const std::string& name, const std::string& description
 
 std::optional<int> CommandLine::read(int argc, char** argv) {
   try {
-    parse(argc, argv);
+    parse(with_new_names(*this, argc, argv));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // help was asked for
       exit(error);
       return 0;
     }
     const std::string verb = get_name().substr(get_name().find(' ') + 1);
-    fmt::print(stderr, "{}: {}{}\nSee {} help {}\n", get_name(), readable(error.what()),
+    fmt::print(stderr, "{}: {}{}\nSee {} {} --help\n", get_name(), readable(error.what()),
                suggestion(*this, argc, argv), program_name(), verb);
     return 2;
   }

@@ -1,8 +1,10 @@
 // limpid complete: goes on with a prompt, or fills the masks of a text.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <random>
 
 #include "app/command.h"
@@ -25,6 +27,7 @@ class Writer {
     stream_ = count == 1 && !options_.json;
     results_.resize(count);
     const auto deadline = deadline_of(options_);
+    const auto begin = std::chrono::steady_clock::now();
     for (const std::string& prompt : prompts)
       for (int64_t sample = 0; sample < options_.samples; ++sample)
         add(prompt, static_cast<uint64_t>(sample), deadline);
@@ -33,9 +36,18 @@ class Writer {
       for (; next_ < count && results_[next_]; ++next_) write(prompts[next_ / static_cast<size_t>(options_.samples)]);
     } while (engine_.step() || next_ < count);
     show("");
+    tell_speed(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
 
  private:
+  // For somebody who watches.
+  void tell_speed(double seconds) const {
+    if (isatty(STDERR_FILENO) != 1 || options_.json || seconds <= 0) return;
+    size_t tokens = 0;
+    for (const auto& result : results_) tokens += result->tokens.size();
+    fmt::print(stderr, "{} tokens in {:.2f} s: {:.0f} tokens/s\n", tokens, seconds, static_cast<double>(tokens) / seconds);
+  }
+
   void add(const std::string& prompt, uint64_t sample, std::optional<Engine::Clock::time_point> deadline) {
     CompletionRequest request{.ids = input_ids(loaded_, prompt), .options = options_.completion, .sample = sample};
     request.options.max_tokens = most_tokens(options_, loaded_, std::ssize(request.ids));
@@ -76,7 +88,7 @@ class Writer {
 void add_options(CommandLine& line, CompleteOptions& options) {
   CompletionOptions& completion = options.completion;
   line.add_option("MODEL", options.model, "a model's folder, or a file it can be read from")->required();
-  line.add_option("PROMPTS", options.prompts, "texts to go on with (none: --file or the standard input)");
+  line.add_option("PROMPTS", options.prompts, "prompts to continue (none: --file or the standard input)");
   line.add_option("--file", options.file, "read the prompt from a file, plain or gzip");
   line.add_flag("--lines", options.lines, "every line of the input is a prompt of its own (else all of it is one)");
   line.add_option("-n,--max-tokens", completion.max_tokens, "most tokens to write")
@@ -96,24 +108,24 @@ void add_options(CommandLine& line, CompleteOptions& options) {
   line.add_flag("--stop-at-context", options.stop_at_context,
                 "end where the context is full (else the earlier half of the text is forgotten)");
   line.add_flag("--echo", options.echo, "show the prompt too");
-  line.add_option("--log-probabilities", options.log_probabilities,
+  line.add_option("--logprobs", options.log_probabilities,
                   "show every token's log-probability, and so many of the likeliest tokens in its place; of masks, how "
                   "many to show")
       ->check(CLI::Range(0, 1000));
-  line.add_option("--texts-at-once", options.texts_at_once,
+  line.add_option("--batch-size", options.texts_at_once,
                   "texts side by side at most; of more than that each thread takes as many")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
   add_memory_flag(line, options.memory);
   line.add_option("--time-limit", options.seconds, "end what is not done after so many seconds (0: never)")
       ->check(CLI::Range(0.0, 1e9));
-  line.add_flag("--json", options.json, "for machines: one object a text");
+  line.add_flag("--json", options.json, "print JSON, one object per line");
 }
 
 }  // namespace
 
 int run_complete(int argc, char** argv) {
-  CommandLine line("complete", "Goes on with a text, token by token; with an encoder model, fills its masks.",
+  CommandLine line("complete", "Continues a prompt, token by token; with an encoder model, fills its masks.",
                    "limpid complete MODEL \"Once upon a time\" --temperature 0.7 --max-tokens 100");
   CompleteOptions options;
   options.completion.sampling = {.temperature = 0.8, .top_k = 40, .top_p = 0.95};

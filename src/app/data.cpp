@@ -262,7 +262,7 @@ int run_data(int argc, char** argv) {
       ->capture_default_str();
   line.add_option("--seed", options.seed, "of everything drawn")->capture_default_str();
   line.add_option("--split", options.split, "only this part: train, valid, test or compositional");
-  line.add_flag("--json", options.json, "for machines");
+  line.add_flag("--json", options.json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
 
   if (const std::string wrong = wrong_name(options); !wrong.empty()) {

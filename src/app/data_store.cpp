@@ -63,6 +63,9 @@ fs::path find_data(const std::string& folder) {
   for (const std::string_view own : {"copy", "reverse", "sort", "repeat", "facts", "english-korean"})
     if (folder == own)
       fail("[recipe] the data {0} are not here: {1} data {0} --out {0} makes them", folder, program_name());
+  if (folder == "english-korean-help")
+    fail("[recipe] the data {0} are not here: scripts/{0} makes them from Debian packages, in {1}", folder,
+         (data_store() / folder).string());
   return folder;  // reading it will say what is missing
 }
 

@@ -70,7 +70,7 @@ struct DemoOptions {
   double minutes = kDefaultMinutes;
   int64_t steps = 0;  // 0: as many as the minutes allow
   uint64_t seed = 1;
-  bool quiet = false;
+  bool quiet = false, json = false;
   std::string out;
 };
 
@@ -204,6 +204,7 @@ int run_demo(int argc, char** argv) {
   line.add_flag("--quiet", options.quiet, "only the result");
   WatchOptions watch;
   add_watch_options(line, watch);
+  line.add_flag("--json", options.json, "print the result as JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
 
   const InterruptGuard guard;
@@ -227,6 +228,10 @@ int run_demo(int argc, char** argv) {
   if (result.interrupted) {
     fmt::print(stderr, "Stopped at step {}; what was learned so far is in {}.\n", result.steps, out);
     return 128 + interrupt_signal();
+  }
+  if (options.json) {
+    fmt::print("{}\n", to_json(result, out).dump());
+    return 0;
   }
   return finish(out, grammar, result.seconds, result.steps);
 }

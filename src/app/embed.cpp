@@ -76,7 +76,7 @@ int run_embed(int argc, char** argv) {
   line.add_option(
       "--prompt", options.prompt,
       "the name of a prompt of the model's, which then stands before every text (default: its default one)");
-  line.add_flag("--json", options.json, "for machines: one object a line");
+  line.add_flag("--json", options.json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
   if (token->count() > 0) options.embedding.pooling = Pooling::token;
   const LoadedModel loaded = load_model(options.model);

@@ -5,6 +5,7 @@
 #include "app/command.h"
 #include "app/evaluate_model.h"
 #include "app/evaluate_texts.h"
+#include "app/terminal.h"
 
 namespace limpid {
 
@@ -19,10 +20,10 @@ int run_evaluate(int argc, char** argv) {
   ScoreOptions& scores = options.scores;
   line.add_option("MODEL", model.model, "a model's folder; without it, files are scored");
   line.add_option("--test", model.test, "files that the model is tested on (default: those of its recipe)");
-  line.add_option("--write", model.hypotheses, "a file for the model's translations");
+  line.add_option("--out", model.hypotheses, "a file for the model's translations");
   line.add_option("--beam", model.beam, "hypotheses kept while searching (default: the recipe's)")
       ->check(CLI::Range(1, 1000));
-  line.add_option("--length-penalty", model.length_penalty, "default: the recipe's")->check(CLI::Range(0.0, 10.0));
+  line.add_option("--length-penalty", model.length_penalty, "default: the recipe's")->check(CLI::Range(-10.0, 10.0));
   std::vector<std::string> tokenizers = {"13a"};
   line.add_option("--hypothesis", options.hypothesis, "the translations, one sentence a line; plain or gzip");
   line.add_option("--reference", options.references, "what they are compared with; more than one may be given");
@@ -37,13 +38,13 @@ int run_evaluate(int argc, char** argv) {
       ->check(CLI::IsMember({"13a", "intl", "char", "none"}));
   line.add_flag("--lowercase", scores.lowercase, "upper and lower case are the same");
   line.add_flag("--confidence", scores.confidence, "with intervals by bootstrap resampling");
-  line.add_option("--draws", scores.draws,
-                  "draws of the bootstrap; a comparison's randomisation makes ten times as many")
+  line.add_option("--resamples", scores.draws,
+                  "resamples of the bootstrap; a comparison's randomisation makes ten times as many")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
   line.add_option("--seed", scores.seed, "of the draws")->capture_default_str();
   line.add_option("--digits", scores.digits, "digits after the point")->capture_default_str()->check(CLI::Range(0, 17));
-  line.add_flag("--json", scores.json, "for machines, with all digits");
+  line.add_flag("--json", scores.json, "print JSON, one object per line, with all digits");
   if (const auto code = line.read(argc, argv)) return *code;
 
   scores.tokenizers.clear();
@@ -53,7 +54,8 @@ int run_evaluate(int argc, char** argv) {
     return evaluate_model(model);
   }
   if (options.hypothesis.empty() || options.references.empty()) {
-    fmt::print(stderr, "limpid evaluate: name a MODEL, or --hypothesis and --reference\nSee limpid evaluate --help\n");
+    fmt::print(stderr, "limpid evaluate: name a MODEL, or --hypothesis and --reference\nSee {} evaluate --help\n",
+               program_name());
     return 2;
   }
   return evaluate_texts(options);

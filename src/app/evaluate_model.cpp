@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "app/progress.h"
+#include "app/training_display.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -10,6 +13,7 @@
 #include "text/word_tokenizer.h"
 #include "training/dataset.h"
 #include "training/likelihood.h"
+#include "training/validation.h"
 
 namespace limpid {
 namespace {
@@ -29,9 +33,45 @@ Recipe recipe_of(const EvaluateModelOptions& options, const Config& config) {
     recipe.data.test = options.test;
     recipe.data.folder.clear();
   }
-  check(!recipe.data.test.empty(),
-        "[evaluate] name the files to test on: --test source.txt target.txt, or data.test in the recipe");
   return recipe;
+}
+
+bool has_held_out_text(const fs::path& model) {
+  std::error_code none;
+  return fs::exists(model / "data" / "dataset.json", none);
+}
+
+void check_test(const EvaluateModelOptions& options, const Recipe& recipe) {
+  check(!recipe.data.test.empty() || has_held_out_text(options.model),
+        "[evaluate] name the files to test on: --test source.txt target.txt, or data.test in the recipe");
+  if (recipe.data.test.empty())
+    fmt::print(stderr, "There are no test files: scored on the text that training held out, by which the best model was "
+                       "chosen (--test names others).\n");
+}
+
+// Pairs of the test files; of a run without them, those that it held out and keeps as text.
+std::vector<std::pair<std::string, std::string>> test_pairs(const EvaluateModelOptions& options, const Recipe& recipe) {
+  if (recipe.data.test.empty())
+    return read_json(options.model / "data" / "dataset.json").at("valid_texts");
+  std::vector<std::pair<std::string, std::string>> pairs;
+  CorpusReader reader(corpus_files(recipe, recipe.data.test));
+  while (const auto example = reader.next()) pairs.emplace_back(example->first, example->second);
+  check(!pairs.empty(), "[evaluate] {} is empty", recipe.data.test[0]);
+  return pairs;
+}
+
+// Of what is not translated: loss, and of labels how many are right.
+int evaluate_held_out(const EvaluateModelOptions& options, const LoadedModel& loaded, const Recipe& recipe) {
+  const Dataset dataset = prepare_dataset(recipe, options.model);
+  const ValidationReport report = validate(*loaded.model, recipe, dataset);
+  if (!options.scores.json) {
+    fmt::print("{}\n", describe(report));
+    return 0;
+  }
+  nlohmann::ordered_json json = {{"loss", report.loss}, {"perplexity", std::exp(report.loss)}};
+  if (report.exact) json["exact"] = *report.exact;
+  fmt::print("{}\n", json.dump());
+  return 0;
 }
 
 // As the recipe says, by the rules of the model's files.
@@ -44,21 +84,19 @@ GenerateOptions generate_options(const EvaluateModelOptions& options, const Reci
                            .scores = false,
                            .rules = wishes.rules};
   if (options.beam > 0) generate.beam = options.beam;
-  if (options.length_penalty >= 0) generate.length_penalty = options.length_penalty;
+  if (options.length_penalty) generate.length_penalty = *options.length_penalty;
   return generate;
 }
 
 int evaluate_translations(const EvaluateModelOptions& options, const LoadedModel& loaded, const Recipe& recipe) {
-  CorpusReader reader(corpus_files(recipe, recipe.data.test));
   const bool split = recipe.tokenizer.kind == "words";  // "@@ " joins what was one word
   std::vector<std::vector<int32_t>> sources;
   std::vector<std::string> references;
-  while (const auto example = reader.next()) {
-    sources.push_back(loaded.tokenizers.source->encode(example->first));
+  for (const auto& [source, target] : test_pairs(options, recipe)) {
+    sources.push_back(loaded.tokenizers.source->encode(source));
     sources.back().push_back(loaded.tokenizers.source->special().end);
-    references.push_back(split ? join_subwords(std::string(example->second)) : std::string(example->second));
+    references.push_back(split ? join_subwords(target) : target);
   }
-  check(!sources.empty(), "[evaluate] {} is empty", recipe.data.test[0]);
   const GenerateOptions generate = generate_options(options, recipe, loaded.generation);
   ScoredSystem system{options.model.string(), {}};
   constexpr size_t kAtOnce = 256;
@@ -92,8 +130,8 @@ int evaluate_likelihood(const EvaluateModelOptions& options, const LoadedModel& 
                                               {"bytes", result.bytes}}
                            .dump());
   else
-    fmt::print("loss {:.4f} nats a token, perplexity {:.3f}, {:.4f} bits a byte ({} tokens, {} bytes)\n", result.loss(),
-               result.perplexity(), result.bits_per_byte(), result.tokens, result.bytes);
+    fmt::print("loss {:.4f} nats per token, perplexity {:.3f}, {:.4f} bits per byte ({} tokens, {} bytes)\n",
+               result.loss(), result.perplexity(), result.bits_per_byte(), result.tokens, result.bytes);
   return 0;
 }
 
@@ -103,8 +141,11 @@ int evaluate_model(const EvaluateModelOptions& options) {
   const LoadedModel loaded = load_model(options.model);
   const Recipe recipe = recipe_of(options, loaded.config());
   const Family family = loaded.config().family;
+  check_test(options, recipe);
+  const bool translates = family == Family::seq2seq || family == Family::rnn_seq2seq;
+  if (recipe.data.test.empty() && !translates) return evaluate_held_out(options, loaded, recipe);
   check(family != Family::encoder,
-        "[evaluate] encoder models have no score here yet: limpid train shows their validation");
+        "[evaluate] encoder models are scored on the text that their run held out, not on other files yet");
   if (family == Family::language_model) return evaluate_likelihood(options, loaded, recipe);
   return evaluate_translations(options, loaded, recipe);
 }

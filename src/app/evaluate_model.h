@@ -15,7 +15,7 @@ struct EvaluateModelOptions {
   std::vector<std::string> test;     // files as in data.test of a recipe; empty: those of the model's own recipe
   std::filesystem::path hypotheses;  // where to write the translations; empty: nowhere
   int64_t beam = 0;                  // 0: as the model's generation_config.json says
-  double length_penalty = -1;        // less than 0: likewise
+  std::optional<double> length_penalty;  // none: as the recipe says
   ScoreOptions scores;
 };
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "app/terminal.h"
 #include "base/error.h"
 #include "text/utf8.h"
 
@@ -39,6 +40,7 @@ std::optional<std::string> InputLines::next_typed(bool wait) {
     }
     if (buffer_.size() > kLongestLine) check_line(buffer_, kStandardInput, typed_lines_ + 1);
     if (ended_ || (!wait && !input_waits())) return std::nullopt;
+    if (wait) tell_waiting();
     read_more();
   }
 }

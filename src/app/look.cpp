@@ -10,6 +10,7 @@
 #include <span>
 
 #include "app/input_lines.h"
+#include "app/output_file.h"
 #include "app/terminal.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -19,13 +20,6 @@
 
 namespace limpid {
 namespace {
-
-void write_file(const std::string& path, const std::string& text) {
-  if (path == "-")
-    fmt::print("{}", text);
-  else
-    write_text(path, text);
-}
 
 constexpr const char* kExamples = R"(limpid look MODEL heatmap 'To be, or not' --block 1 --position -1
          limpid look MODEL heatmap 'A text.' --heads --svg heads.svg
@@ -80,7 +74,7 @@ void add_corpus_options(CLI::App& part, CorpusOptions& corpus, bool required) {
 }
 
 void add_result_options(CLI::App& part, LookOptions& options, bool svg) {
-  part.add_flag("--json", options.json, "for machines: one object on the standard output");
+  part.add_flag("--json", options.json, "print JSON, one object per line");
   part.add_option("--csv", options.csv, "the numbers as a table to this file (-: standard output)");
   if (svg) part.add_option("--svg", options.svg, "the picture to this file (-: standard output)");
   part.add_option("--color", options.color, "colours in the terminal")
@@ -90,6 +84,8 @@ void add_result_options(CLI::App& part, LookOptions& options, bool svg) {
 }
 
 Session open_model(const LookOptions& options) {
+  check_writable(options.csv);  // before anything is computed
+  check_writable(options.svg);
   Session session = open_session(options.model);
   for (const std::string& note : session.config().notes) fmt::print(stderr, "limpid look: {}\n", note);
   const InterventionList list = read_interventions(options);
@@ -124,10 +120,10 @@ TerminalStyle terminal_style(const LookOptions& options) {
 }
 
 void write_result(const LookOptions& options, const LookResult& result) {
-  if (!options.csv.empty()) write_file(options.csv, result.csv());
-  if (!options.svg.empty()) write_file(options.svg, result.svg());
+  if (!options.csv.empty()) write_output(options.csv, result.csv());
+  if (!options.svg.empty()) write_output(options.svg, result.svg());
   if (options.json) write_json(result.json());
-  if (!options.json && options.csv.empty() && options.svg.empty()) fmt::print("{}", result.shown());
+  if (!options.json && options.csv != "-" && options.svg != "-") fmt::print("{}", result.shown());
 }
 
 void write_picture(const LookOptions& options, const Picture& picture) {
@@ -152,7 +148,7 @@ int run_look(int argc, char** argv) {
       add_look_gradient(line, options),    add_look_facts(line, options),     add_look_heads(line, options),
       add_look_alignment(line, options)};
   if (const std::string wrong = unknown_part(parts, argc, argv); !wrong.empty()) {
-    fmt::print(stderr, "limpid look: {}\nSee limpid look --help\n", wrong);
+    fmt::print(stderr, "limpid look: {}\nSee {} look --help\n", wrong, program_name());
     return 2;
   }
   if (const auto code = line.read(argc, argv)) return *code;

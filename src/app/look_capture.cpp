@@ -106,7 +106,7 @@ LookPart add_look_capture(CLI::App& look, LookOptions& options) {
   part->add_option("--position", command->capture.positions, "only these positions; -1 is the last");
   auto* out = part->add_option("--out", command->out, "FILE.safetensors, or a new folder for .npy files");
   auto* dry = part->add_flag("--dry-run", command->dry, "say the bytes and shapes, and write nothing");
-  part->add_flag("--json", options.json, "for machines");
+  part->add_flag("--json", options.json, "print JSON, one object per line");
   part->callback([out, dry] {
     if (out->count() == 0 && dry->count() == 0) throw CLI::RequiredError("--out");
   });

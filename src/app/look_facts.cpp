@@ -113,7 +113,7 @@ LookPart add_look_facts(CLI::App& look, LookOptions& options) {
       ->capture_default_str();
   part->add_option("--margin", study->edit.margin, "by which the new word is to win, in nats")->capture_default_str();
   part->add_option("--seed", study->seed, "of the samples")->capture_default_str();
-  part->add_flag("--json", options.json, "for machines");
+  part->add_flag("--json", options.json, "print JSON, one object per line");
   return {part, [&options, study] { show_facts(options, *study); }};
 }
 

@@ -143,7 +143,7 @@ LookPart add_look_intervene(CLI::App& look, LookOptions& options) {
   part->add_option("--generate", command->generate, "also write so many tokens, with and without")
       ->check(CLI::Range(0, 100000));
   part->add_flag("--weights", command->weights, "only list the names and shapes that --edit can take");
-  part->add_flag("--json", options.json, "for machines");
+  part->add_flag("--json", options.json, "print JSON, one object per line");
   return {part, [&options, command] { show_intervention(options, *command); }};
 }
 

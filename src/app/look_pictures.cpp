@@ -28,7 +28,7 @@ void show_heatmap(const LookOptions& options, const HeatmapOptions& heatmap) {
 
 LookPart add_look_taps(CLI::App& look, LookOptions& options) {
   CLI::App* part = look.add_subcommand("taps", "Lists the names under which values can be seen, with their shapes.");
-  part->add_flag("--json", options.json, "for machines");
+  part->add_flag("--json", options.json, "print JSON, one object per line");
   return {part, [&options] {
             const Session session = open_model(options);
             const std::vector<TapInfo> taps = list_taps(session.model());

@@ -154,7 +154,7 @@ LookPart add_look_neuron(CLI::App& look, LookOptions& options) {
   part->add_option("--top", command->top, "tokens, or neurons, to show")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  part->add_flag("--json", options.json, "for machines");
+  part->add_flag("--json", options.json, "print JSON, one object per line");
   part->add_option("--color", options.color, "colours in the terminal")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();

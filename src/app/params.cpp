@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "formats/model_folder.h"
+#include "inference/loaded_model.h"
 #include "models/model.h"
 #include "models/parameter_table.h"
 
@@ -14,16 +15,19 @@ namespace limpid {
 int run_params(int argc, char** argv) {
   CommandLine line("params",
                    "Counts the parameters of a model by part: embedding, attention, feed-forward, norms, output.",
-                   "limpid params config.json");
+                   "limpid params my-translator");
   std::string path;
   bool json = false;
-  line.add_option("CONFIG", path, "a config.json, or a folder that holds one")->required();
-  line.add_flag("--json", json, "for machines");
+  line.add_option("CONFIG", path, "a config.json, a folder that holds one, a GGUF file, or a .bin of llama2.c")->required();
+  line.add_flag("--json", json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
 
-  const Config config = std::filesystem::is_directory(path) ? read_model_config(path) : load_config(path);
-  for (const std::string& note : config.notes) fmt::print(stderr, "limpid params: {}\n", note);
-  const auto model = make_model(config);
+  std::error_code none;
+  const bool model_file = std::filesystem::is_regular_file(path, none) && !path.ends_with(".json");
+  const auto config = [&] { return std::filesystem::is_directory(path, none) ? read_model_config(path) : load_config(path); };
+  const std::unique_ptr<Model> model =
+      model_file ? load_model(path, {.need_tokenizers = false}).model : make_model(config());
+  for (const std::string& note : model->config().notes) fmt::print(stderr, "limpid params: {}\n", note);
   const ParameterTable table = parameter_table([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
   if (json)
     fmt::print("{}\n", to_json(table).dump());

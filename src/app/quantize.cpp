@@ -210,7 +210,7 @@ int run_quantize(int argc, char** argv) {
   line.add_option("--beam", command.beam, "width of the beam for BLEU")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  line.add_flag("--json", command.json, "for machines");
+  line.add_flag("--json", command.json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
 
   LoadedModel before = load_model(command.model, {.need_tokenizers = false});

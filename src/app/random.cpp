@@ -13,9 +13,11 @@ int run_random(int argc, char** argv) {
                    "limpid random bench/configs/llama-110m.json models/llama-110m");
   std::string config_path, out;
   uint64_t seed = 1;
+  bool json = false;
   line.add_option("CONFIG", config_path, "a config.json, or a folder that holds one")->required();
   line.add_option("OUT", out, "the folder to write; it must not hold a model yet")->required();
   line.add_option("--seed", seed, "of the random numbers")->capture_default_str();
+  line.add_flag("--json", json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
 
   const Config config = load_config(config_path);
@@ -28,6 +30,10 @@ int run_random(int argc, char** argv) {
   parameters.initialize(seed);
   make_folder(folder);
   write_model(folder, config, parameters);
+  if (json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"folder", out}, {"parameters", parameters.size()}}.dump());
+    return 0;
+  }
   fmt::print(stderr, "limpid random: {} parameters in {}\n", parameters.size(), out);
   return 0;
 }

@@ -187,7 +187,7 @@ CLI::App* add_train(CommandLine& line, LookOptions& options, TrainCommand& comma
   part->add_option("--score-tokens", command.score_tokens, "to measure on")->capture_default_str();
   part->add_option("--seed", command.training.seed, "of all random numbers")->capture_default_str();
   part->add_flag("--quiet", command.quiet, "no progress");
-  part->add_flag("--json", options.json, "for machines");
+  part->add_flag("--json", options.json, "print JSON, one object per line");
   return part;
 }
 
@@ -200,7 +200,7 @@ CLI::App* add_view(CommandLine& line, LookOptions& options, ViewCommand& command
   part->add_option("--count", command.dashboard.count, "features to show")->capture_default_str();
   part->add_option("--top", command.dashboard.texts, "texts of each")->capture_default_str();
   part->add_option("--html", command.html, "a page with all of it to this file");
-  part->add_flag("--json", options.json, "for machines");
+  part->add_flag("--json", options.json, "print JSON, one object per line");
   part->add_option("--color", options.color, "colours in the terminal")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();

@@ -131,7 +131,7 @@ int run_score(int argc, char** argv) {
   line.add_option("--context", options.score.context,
                   "tokens that a language model looks back on (0: what it was made for)")
       ->check(CLI::Range(0, 1 << 30));
-  line.add_flag("--json", options.json, "for machines: one object a text");
+  line.add_flag("--json", options.json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
   const LoadedModel loaded = load_model(options.model);
   for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid score: {}\n", note);

@@ -187,7 +187,7 @@ void print_scores(const std::vector<ScoredSystem>& systems, const std::vector<st
   const std::vector<std::string> advice = score_advice(systems, references, options);
   for (const std::string& note : advice) fmt::print(stderr, "limpid evaluate: {}\n", note);
   if (options.json) {
-    fmt::print("{}\n", to_json(reports, systems, advice).dump(1));
+    fmt::print("{}\n", to_json(reports, systems, advice).dump());
     return;
   }
   if (systems.size() == 2) return print_comparison(reports, systems, options);

@@ -128,7 +128,7 @@ int run_tokenize(int argc, char** argv) {
   line.add_flag("--special", options.special, "with the special tokens that the model wants around a text");
   line.add_flag("--target", options.target, "the tokenizer of what the model writes, where it has two");
   line.add_flag("--whole", options.whole, "the whole standard input is one text, its line ends are part of it");
-  line.add_flag("--json", options.json, "for machines: ids, tokens and text, a line for each text");
+  line.add_flag("--json", options.json, "print JSON, one object per line: ids, tokens and text");
   line.add_flag("--chat", options.chat,
                 "the standard input is a conversation as JSON; print it as the model's chat template writes it");
   if (const auto code = line.read(argc, argv)) return *code;

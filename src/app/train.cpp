@@ -51,7 +51,7 @@ int run_train(int argc, char** argv) {
       "         limpid data copy --out copy && limpid train copy --out my-model");
   std::string recipe_name, out;
   std::vector<std::string> overrides;
-  bool dump = false, quiet = false, allow = false;
+  bool dump = false, quiet = false, allow = false, json = false;
   OwnTextOptions own;
   line.add_option("RECIPE", recipe_name, "a recipe's file, or a name (limpid recipes lists them)");
   line.add_option("KEY=VALUE", overrides, "keys of the recipe to override, as in schedule.learning_rate=0.001");
@@ -62,6 +62,7 @@ int run_train(int argc, char** argv) {
   line.add_flag("--quiet", quiet, "say only what went wrong");
   WatchOptions watch;
   add_watch_options(line, watch);
+  line.add_flag("--json", json, "print the result as JSON, one object per line");
   own.add_to(line);
   if (const auto code = line.read(argc, argv)) return *code;
   if (recipe_name.empty() && !own.given()) {
@@ -97,8 +98,8 @@ int run_train(int argc, char** argv) {
   const TrainingResult result = train(recipe, folder, display,
                                       {.command = command_text(argc, argv),
                                        .interrupted = [] { return interrupted(); },
-                                       .accept_changes = accept,
-                                       .validated = run_recorder(folder.path())});
+                                       .validated = run_recorder(folder.path()),
+                                       .accept_changes = accept});
   display.clear();
   if (result.was_finished) {
     fmt::print(
@@ -112,6 +113,7 @@ int run_train(int argc, char** argv) {
     fmt::print(stderr, "Saved at step {}. The same command goes on from there.\n", result.steps);
     return 128 + interrupt_signal();
   }
+  if (json) fmt::print("{}\n", to_json(result, out).dump());
   if (!quiet)
     fmt::print(stderr, "Done after {} in {}: {}.\nThe model is in {}. Try:\n{}", result.why,
                clock_text(result.seconds), describe(result.final), out, hints(recipe, out));

@@ -58,6 +58,15 @@ std::string describe(const ValidationReport& report) {
   return text;
 }
 
+nlohmann::ordered_json to_json(const TrainingResult& result, const std::string& folder) {
+  nlohmann::ordered_json json = {{"folder", folder},     {"ended", result.why},          {"steps", result.steps},
+                                 {"seconds", result.seconds}, {"best_step", result.best_step}, {"loss", result.final.loss}};
+  if (result.final.bleu) json["bleu"] = *result.final.bleu;
+  if (result.final.chrf) json["chrf"] = *result.final.chrf;
+  if (result.final.exact) json["exact"] = *result.final.exact;
+  return json;
+}
+
 TrainingDisplay::TrainingDisplay(Detail detail)
     : quiet_(detail == Detail::quiet), terminal_(redraws(STDERR_FILENO)) {}
 

@@ -31,9 +31,10 @@ class TrainingDisplay : public TrainingObserver {
   bool on_screen_ = false;
 };
 
-// What was found in the data, in a few lines.
-std::string describe(const Dataset& dataset, const Recipe& recipe);
 // "loss 1.234 (perplexity 3.4), BLEU 38.2, chrF 61.0, exact 81.2 %".
 std::string describe(const ValidationReport& report);
+
+// What a run came to, for machines.
+nlohmann::ordered_json to_json(const TrainingResult& result, const std::string& folder);
 
 }  // namespace limpid

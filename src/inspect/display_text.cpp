@@ -53,7 +53,9 @@ std::vector<std::string> characters(std::string_view text) {
 std::string visible(std::string_view token) {
   std::string result;
   each_code_point(token, [&](char32_t code, std::string_view bytes) {
-    if (code < 0x20)
+    if (code == '\n')
+      result += "↵";
+    else if (code < 0x20)
       append_utf8(result, 0x2400 + code);  // Control Pictures
     else if (code == ' ')
       result += "·";

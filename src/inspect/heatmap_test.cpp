@@ -23,7 +23,7 @@ TEST(DisplayText, EastAsianCharactersTakeTwoCells) {
   EXPECT_EQ(display_width("책을"), 4);
   EXPECT_EQ(pad_left("책", 4), "  책");
   EXPECT_EQ(cut_to("책을읽어요", 5), "책을…");
-  EXPECT_EQ(visible("a b\n"), "a·b␊");
+  EXPECT_EQ(visible("a b\n"), "a·b↵");
 }
 
 TEST(Heatmap, ASignedScaleIsSymmetric) {

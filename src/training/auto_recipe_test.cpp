@@ -1,0 +1,157 @@
+#include "training/auto_recipe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/temporary_folder.h"
+#include "training/model_ladder.h"
+
+namespace limpid {
+namespace {
+
+using testing::HasSubstr;
+using Kind = OwnText::Kind;
+
+class AutoRecipeTest : public testing::Test {
+ protected:
+  std::string write(const std::string& name, int64_t lines, const std::function<std::string(int64_t)>& line) {
+    std::string text;
+    for (int64_t i = 0; i < lines; ++i) text += line(i) + '\n';
+    write_text(folder_.path() / name, text);
+    return (folder_.path() / name).string();
+  }
+
+  // Pairs of sentences with some hundred words.
+  OwnText pairs(int64_t count) {
+    const auto word = [](int64_t i) { return fmt::format("w{}", i * 7919 % 577); };
+    const auto sentence = [&](int64_t i) { return word(i) + ' ' + word(i / 3) + ' ' + word(i * 5) + " ends."; };
+    const auto korean = [&](int64_t i) { return fmt::format("말{} 글{} 끝.", i * 31 % 211, i * 17 % 193); };
+    return {.kind = Kind::pairs, .files = {write("a.en", count, sentence), write("a.ko", count, korean)}};
+  }
+
+  // Chooses as limpid train does, on a machine that makes so many floating point operations per second.
+  ChosenRecipe choose(const OwnText& text, double flops) {
+    const ChosenRecipe data = choose_data(text, survey_text(corpus_files(text)));
+    const std::filesystem::path run = folder_.path() / fmt::format("run-{}", ++runs_);
+    std::filesystem::create_directories(run);
+    const Dataset dataset = prepare_dataset(data.recipe, run);
+    return choose_model(data, text, dataset, [&](const Recipe& recipe, double) {
+      const double width = recipe.model.value("d_model", recipe.model.value("n_embd", recipe.model.value("hidden_size", 64.0)));
+      const double layers = recipe.model.value("encoder_layers", recipe.model.value("n_layer", recipe.model.value("num_hidden_layers", 2.0)));
+      const double work = 6 * 28 * width * width * layers * static_cast<double>(recipe.batch.tokens);
+      return StepTiming{work / flops, static_cast<double>(recipe.batch.tokens), static_cast<int64_t>(28 * width * width * layers)};
+    });
+  }
+
+  TemporaryFolder folder_;
+  int runs_ = 0;
+};
+
+TEST_F(AutoRecipeTest, TheSurveyCountsWhatIsThere) {
+  OwnText text = pairs(100);
+  write("a.en", 100, [](int64_t i) { return i % 2 ? "the same line" : fmt::format("line {}", i); });
+  write("a.ko", 100, [](int64_t i) { return i % 2 ? "같은 줄" : fmt::format("줄 {}", i); });
+  const TextSurvey survey = survey_text(corpus_files(text));
+  EXPECT_EQ(survey.lines, 100);
+  EXPECT_EQ(survey.duplicates, 49);
+  EXPECT_EQ(survey.sides[0].script, "Latin");
+  EXPECT_EQ(survey.sides[1].script, "Hangul");
+  EXPECT_EQ(survey.sides[0].distinct_words, 3 + 1 + 50);
+}
+
+TEST_F(AutoRecipeTest, MoreTimeAndAFasterMachineGetALargerModel) {
+  OwnText text = pairs(60000);
+  const auto width = [&](double minutes, double flops) {
+    text.minutes = minutes;
+    return choose(text, flops).recipe.model.at("d_model").get<int64_t>();
+  };
+  const int64_t little = width(1, 2e10), usual = width(30, 2e11), much = width(300, 2e12);
+  EXPECT_LE(little, 128);
+  EXPECT_GE(usual, little);
+  EXPECT_GT(much, usual);
+}
+
+TEST_F(AutoRecipeTest, TheStepsFitTheTime) {
+  OwnText text = pairs(60000);
+  text.minutes = 2;
+  const ChosenRecipe chosen = choose(text, 2e11);
+  const Recipe& recipe = chosen.recipe;
+  const double width = recipe.model["d_model"], layers = recipe.model["encoder_layers"];
+  const double seconds = 6 * 28 * width * width * layers * static_cast<double>(recipe.batch.tokens) / 2e11;
+  EXPECT_LE(seconds * static_cast<double>(recipe.stop.steps), 120);
+  EXPECT_GT(seconds * static_cast<double>(recipe.stop.steps), 60);
+  EXPECT_EQ(recipe.stop.minutes, 2);
+  EXPECT_GE(recipe.stop.steps, recipe.schedule.warmup);
+  bool says_why = true;
+  for (const Decision& decision : chosen.decisions) says_why = says_why && !decision.why.empty();
+  EXPECT_TRUE(says_why);
+}
+
+TEST_F(AutoRecipeTest, AFewPairsAreNotLearnedForEver) {
+  OwnText text = pairs(200);
+  text.minutes = 600;
+  const Recipe recipe = choose(text, 2e11).recipe;
+  EXPECT_LE(recipe.stop.steps, 5000);
+  EXPECT_LE(recipe.model["d_model"].get<int64_t>(), 128);
+  EXPECT_GE(recipe.model["dropout"].get<double>(), 0.2);
+  EXPECT_GE(recipe.data.valid_share, 0.1);
+}
+
+TEST_F(AutoRecipeTest, OverridesAreKept) {
+  OwnText text = pairs(2000);
+  text.overrides = {"model.d_model=96", "model.encoder_attention_heads=3", "model.decoder_attention_heads=3",
+                    "tokenizer.vocab=400", "stop.steps=17", "seed=5"};
+  const Recipe recipe = choose(text, 2e11).recipe;
+  EXPECT_EQ(recipe.model["d_model"], 96);
+  EXPECT_EQ(recipe.tokenizer.vocab, 400);
+  EXPECT_EQ(recipe.stop.steps, 17);
+  EXPECT_EQ(recipe.seed, 5u);
+}
+
+TEST_F(AutoRecipeTest, AnotherFamilyHasItsOwnKeys) {
+  OwnText text = pairs(500);
+  text.overrides = {"model.model_type=rnn_seq2seq"};
+  EXPECT_EQ(choose(text, 2e11).recipe.model["attention"], "additive");
+  text.overrides = {"model.model_type=gpt2"};
+  EXPECT_THROW(choose(text, 2e11), Error);
+}
+
+TEST_F(AutoRecipeTest, LinesAndStreamsAreToldApart) {
+  OwnText text{.kind = Kind::text};
+  text.files = {write("sentences", 3000, [](int64_t i) { return fmt::format("Sentence number {} ends here.", i); })};
+  EXPECT_EQ(choose_data(text, survey_text(corpus_files(text))).recipe.data.unit, "lines");
+  text.files = {write("book", 3000, [](int64_t i) { return fmt::format("and so the story of {} goes on and on and", i); })};
+  EXPECT_EQ(choose_data(text, survey_text(corpus_files(text))).recipe.data.unit, "stream");
+  text.unit = "lines";
+  EXPECT_EQ(choose_data(text, survey_text(corpus_files(text))).recipe.data.unit, "lines");
+}
+
+TEST_F(AutoRecipeTest, TheLabelsAreTheShorterColumn) {
+  const auto text = [](int64_t i) { return fmt::format("this text of some length has the number {}", i); };
+  OwnText own{.kind = Kind::labels};
+  own.files = {write("first.tsv", 50, [&](int64_t i) { return (i % 2 ? "good\t" : "bad\t") + text(i); })};
+  EXPECT_THAT(choose(own, 2e11).recipe.data.columns, testing::ElementsAre(1, 0));
+  own.files = {write("second.tsv", 50, [&](int64_t i) { return text(i) + (i % 2 ? "\tgood" : "\tbad"); })};
+  EXPECT_THAT(choose(own, 2e11).recipe.data.columns, testing::ElementsAre(0, 1));
+}
+
+TEST_F(AutoRecipeTest, NearlyNoTextIsAnError) {
+  OwnText text = pairs(3);
+  EXPECT_THROW(choose_data(text, survey_text(corpus_files(text))), Error);
+}
+
+TEST(ModelLadder, RungsGrow) {
+  for (const char* family : {"marian", "gpt2", "llama", "bert"}) {
+    double before = 0;
+    for (const Rung& rung : model_ladder()) {
+      EXPECT_EQ(rung.width % rung.heads(), 0);
+      EXPECT_GT(rung_size(family, rung).total(), before) << family << rung.width << ' ' << rung.layers;
+      before = rung_size(family, rung).total();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace limpid

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# What a person sees: on pseudo terminals of 40, 80 and 200 columns no line of progress is wider than the terminal; TERM=dumb
+# and NO_COLOR are honoured; hints print the command as it was called.
+# Usage: terminal_test.sh SOURCE_FOLDER BUILD_FOLDER
+set -uo pipefail
+limpid=$2/limpid
+command -v script >/dev/null || { echo 'left out: no script (util-linux)'; exit 0; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+wrong() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
+
+# on_terminal COLUMNS COMMAND: everything that was written to a terminal of that width.
+on_terminal() {
+  script -qec "stty cols $1 rows 30; $2" /dev/null </dev/null 2>/dev/null
+}
+# widest: columns of the widest line that stands on the screen at one moment.
+widest() {
+  tr '\r' '\n' | sed 's/\x1b\[[0-9;]*[A-Za-z]//g' | LC_ALL=C.UTF-8 awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }'
+}
+
+"$limpid" data copy --out copy --count 500 >/dev/null 2>&1 || wrong 'no data'
+for columns in 40 80 200; do
+  on_terminal $columns "$limpid train $1/recipes/copy.toml --out run-$columns stop.steps=30 validation.steps=15 checkpoint.steps=30 model.d_model=16 model.encoder_ffn_dim=32 model.decoder_ffn_dim=32 validation.show=0" >seen
+  grep -a -o $'\r[^\r\n]*loss [0-9][^\r\n]*' seen | widest >width
+  [[ -s seen ]] || wrong "nothing was shown at $columns columns"
+  (($(<width) > 0)) || wrong "no line of progress at $columns columns"
+  (($(<width) <= columns)) || wrong "a line of progress of $(<width) columns at $columns columns"
+done
+TERM=dumb on_terminal 80 "$limpid train $1/recipes/copy.toml --out dumb stop.steps=3 model.d_model=16" >seen
+grep -a -q $'\x1b' seen && wrong 'escape sequences despite TERM=dumb'
+
+# Hints name the program as it was called.
+ln -s "$limpid" here
+./here train "$1/recipes/copy.toml" --out hints stop.steps=2 model.d_model=16 2>seen >/dev/null
+grep -q '^  .*\./here look hints' seen || wrong "no hint that names ./here: $(cat seen)"
+
+((failures == 0)) && echo 'all as expected'
+exit $((failures > 0))
