@@ -31,9 +31,10 @@ if(LIMPID_SANITIZE)
 endif()
 # Kernels are thousands of small inlined functions on vectors: watching the scope of each one's variables and every
 # address made of a pointer would take minutes a file.
-set(limpid_options_of_kernels)
+include(${CMAKE_CURRENT_LIST_DIR}/this_processor.cmake)
+set(limpid_options_of_kernels ${limpid_kernel_targets})
 if(LIMPID_SANITIZE MATCHES address)
-  set(limpid_options_of_kernels -fno-sanitize-address-use-after-scope
+  list(APPEND limpid_options_of_kernels -fno-sanitize-address-use-after-scope
     -fno-sanitize=null,alignment,object-size,pointer-overflow)
 endif()
 

@@ -95,8 +95,8 @@ install_packages() (
 
 # configure PRESET: runs CMake if this preset is new, has changed, was built elsewhere, or can now build the tests.
 configure() {
-  local preset=$1 folder=$root/build/$1 tests=ON state before= fresh= log
-  [[ -z $(missing_packages test) ]] || tests=OFF
+  local preset=$1 folder=$root/build/$1 tests=ON one=OFF state before= fresh= log
+  [[ -z $(missing_packages test) ]] || tests=OFF one=ON # the tests cover every instruction set, others need only this one's
   state="$root tests=$tests"
   [[ ! -f $folder/.configured ]] || before=$(<"$folder/.configured")
   [[ $before != "$state" || ! -f $folder/build.ninja || $root/CMakePresets.json -nt $folder/.configured ]] || return 0
@@ -104,7 +104,7 @@ configure() {
   status "Configuring Limpid ($preset)"
   mkdir -p "$folder"
   log=$folder/configure.log
-  if ! (cd "$root" && cmake $fresh --preset "$preset" -DLIMPID_TESTS=$tests) </dev/null >"$log" 2>&1; then
+  if ! (cd "$root" && cmake $fresh --preset "$preset" -DLIMPID_TESTS=$tests -DLIMPID_THIS_PROCESSOR=$one) </dev/null >"$log" 2>&1; then
     clear_status
     cat "$log" >&2
     return 1

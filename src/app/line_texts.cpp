@@ -15,7 +15,10 @@ namespace limpid {
 void for_each_line_texts(const std::string& command, const LoadedModel& loaded, const std::vector<std::string>& files,
                          const std::function<void(const LineTexts&)>& body, const LineOptions& options) {
   constexpr size_t kLinesAtOnce = 256;
-  int64_t limit = most_positions(loaded.config());
+  // Rotary positions go on for ever, but a model is not made for more than its context, and the work grows with the
+  // square of the length.
+  const int64_t context = loaded.config().max_positions;
+  int64_t limit = context > 0 ? context : most_positions(loaded.config());
   if (options.longest > 0) limit = std::min(limit, options.longest);
   const auto most = static_cast<size_t>(limit);
   InputLines input(files);

@@ -1,0 +1,22 @@
+# LIMPID_THIS_PROCESSOR: kernels for the instruction set of the processor that compiles them (and Highway's baseline) instead
+# of all: most of the time of a first build. ./limpid asks for it where no tests are built; the tests cover every set.
+option(LIMPID_THIS_PROCESSOR "compile kernels for this processor only: a faster build that may run slowly elsewhere" OFF)
+
+set(limpid_kernel_targets)
+if(LIMPID_THIS_PROCESSOR AND EXISTS /proc/cpuinfo AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  file(STRINGS /proc/cpuinfo limpid_processor REGEX "^flags" LIMIT_COUNT 1)
+  string(APPEND limpid_processor " ")
+  set(disabled HWY_SSSE3)
+  set(has_all TRUE)
+  foreach(flag avx512f avx512cd avx512dq avx512bw avx512vl)
+    if(NOT limpid_processor MATCHES " ${flag} ")
+      set(has_all FALSE)
+    endif()
+  endforeach()
+  if(has_all)
+    string(APPEND disabled "|HWY_SSE4|HWY_AVX2")
+  elseif(limpid_processor MATCHES " avx2 " AND limpid_processor MATCHES " fma ")
+    string(APPEND disabled "|HWY_SSE4|HWY_AVX3")
+  endif()
+  set(limpid_kernel_targets "-DHWY_DISABLED_TARGETS=(${disabled})")
+endif()
