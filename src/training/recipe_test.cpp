@@ -105,6 +105,7 @@ minutes = 1.5
 TEST(Recipe, AllOfOursAreGood) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(LIMPID_SOURCE_DIR "/recipes")) {
+    if (entry.path().extension() != ".toml") continue;  // the manifest of limpid get lies there too
     const Recipe recipe = load_recipe(entry.path());
     EXPECT_FALSE(recipe.description.empty()) << entry.path();
     EXPECT_EQ(dump_recipe(parsed(dump_recipe(recipe))), dump_recipe(recipe)) << entry.path();
