@@ -52,7 +52,9 @@ void check_test(const EvaluateModelOptions& options, const Recipe& recipe) {
 // Pairs of the test files; of a run without them, those that it held out and keeps as text.
 std::vector<std::pair<std::string, std::string>> test_pairs(const EvaluateModelOptions& options, const Recipe& recipe) {
   if (recipe.data.test.empty())
-    return read_json(options.model / "data" / "dataset.json").at("valid_texts");
+    return read_json(options.model / "data" / "dataset.json")
+        .at("valid_texts")
+        .get<std::vector<std::pair<std::string, std::string>>>();
   std::vector<std::pair<std::string, std::string>> pairs;
   CorpusReader reader(corpus_files(recipe, recipe.data.test));
   while (const auto example = reader.next()) pairs.emplace_back(example->first, example->second);
