@@ -35,7 +35,6 @@ class InputLines {
   std::string buffer_;           // what was read from the standard input and not given yet
   int64_t typed_lines_ = 0;      // given of the standard input
   bool ended_ = false;
-  int64_t line_ = 0;  // of the standard input
 };
 
 }  // namespace limpid
