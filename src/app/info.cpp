@@ -127,13 +127,15 @@ void print_info(const Json& info) {
   row("tokenizer", fmt::format("{}; the model has {}", info["tokenizer"].get<std::string>(),
                                with_separators(info["vocabulary"].get<int64_t>())));
   if (info["only_limpid"].get<bool>()) row("note", "only Limpid opens it");
-  for (const auto& note : info.value("notes", Json::array())) row("note", note);
+  const Json notes = info.value("notes", Json::array());
+  for (const auto& note : notes) row("note", note);
   row("trained by", info.value("trained_by", ""));
   if (info.contains("steps"))
     row("steps", fmt::format("{}{}", with_separators(static_cast<int64_t>(info["steps"].get<double>())),
                              info["finished"].get<bool>() ? "" : ", not finished"));
   std::string score;
-  for (const auto& [name, value] : info.value("score", Json::object()).items())
+  const Json scores = info.value("score", Json::object());
+  for (const auto& [name, value] : scores.items())
     score += fmt::format("{}{} {:.4g}", score.empty() ? "" : ", ", name, value.get<double>());
   row("validation", score);
 }

@@ -62,9 +62,9 @@ Texts read_texts_field(const json& body) {
   return texts;
 }
 
-class Routes {
+class TranslationRoutes {
  public:
-  Routes(const Server& server, const ServedModels& models, std::map<std::string, LanguagePair> pairs,
+  TranslationRoutes(const Server& server, const ServedModels& models, std::map<std::string, LanguagePair> pairs,
          const RequestLimits& limits)
       : server_(server), models_(models), pairs_(std::move(pairs)), limits_(limits) {}
 
@@ -213,7 +213,7 @@ class Routes {
 
 void add_libretranslate_routes(Server& server, const ServedModels& models, std::map<std::string, LanguagePair> pairs,
                                const RequestLimits& limits) {
-  const auto routes = std::make_shared<const Routes>(server, models, std::move(pairs), limits);
+  const auto routes = std::make_shared<const TranslationRoutes>(server, models, std::move(pairs), limits);
   Router& router = server.router();
   router.add("GET", "/languages", [routes](const Request& request) { return routes->languages(request); },
              {.summary = "Languages of the translators that are served.", .errors = ErrorShape::plain});

@@ -13,7 +13,7 @@ OrderedJson model_object(const ServedModel& model) {
   return {{"id", model.id}, {"object", "model"}, {"created", model.created}, {"owned_by", "limpid"}};
 }
 
-struct Routes {
+struct OpenAiRoutes {
   const ServedModels& models;
   const RequestLimits limits;
   Metrics* metrics;
@@ -81,7 +81,7 @@ constexpr const char* kSampling =
 void add_openai_routes(Server& server, const ServedModels& models, const RequestLimits& limits) {
   describe_openai_metrics(server.metrics());
   Router& router = server.router();
-  const auto routes = std::make_shared<const Routes>(Routes{models, limits, &server.metrics()});
+  const auto routes = std::make_shared<const OpenAiRoutes>(OpenAiRoutes{models, limits, &server.metrics()});
   router.add("GET", "/v1/models",
              [&models](const Request&) {
                OrderedJson data = OrderedJson::array();
