@@ -2,9 +2,10 @@
 
 add_library(limpid_options INTERFACE)
 target_include_directories(limpid_options INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include/limpid>)
-target_link_libraries(limpid_options INTERFACE fmt::fmt nlohmann_json::nlohmann_json DNNL::dnnl PkgConfig::hwy
-  PkgConfig::sentencepiece PkgConfig::utf8proc PkgConfig::pcre2 ZLIB::ZLIB tomlplusplus::tomlplusplus OpenMP::OpenMP_CXX)
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
+set(LIMPID_PRIVATE_LIBRARIES DNNL::dnnl PkgConfig::hwy PkgConfig::sentencepiece PkgConfig::utf8proc PkgConfig::pcre2
+  ZLIB::ZLIB tomlplusplus::tomlplusplus OpenMP::OpenMP_CXX)
+target_link_libraries(limpid_options INTERFACE fmt::fmt nlohmann_json::nlohmann_json ${LIMPID_PRIVATE_LIBRARIES})
 target_compile_definitions(limpid_options INTERFACE $<$<BOOL:${LIMPID_F64}>:LIMPID_F64>)
 
 add_library(limpid_warnings INTERFACE)

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "limpid.h"
+#include <limpid/limpid.h>
 
 using namespace limpid;
 

@@ -1,20 +1,63 @@
 #!/usr/bin/env bash
-# Installs the library into the build folder and builds and runs tests/install against it.
+# Installs the library into the build folder and builds and runs the examples against it, as a stranger's project would:
+# by CMake with the shared library, and one of them by pkg-config with the static one.
 # Usage: install_test.sh SOURCE_FOLDER BUILD_FOLDER
 set -euo pipefail
-source_folder=$1 build=$2 work=$2/install-test
+source_folder=$1 build=$2 work=$2/install-test prefix=$2/install-test/prefix
+fail() { printf 'FAILED: %s\n' "$*"; exit 1; }
 
 rm -rf "$work"
-cmake --install "$build" --prefix "$work/prefix" >/dev/null
-cmake -S "$source_folder/tests/install" -B "$work/stranger" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" \
-  -DCMAKE_CXX_COMPILER=g++ -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" >/dev/null
-cmake --build "$work/stranger"
+cmake --install "$build" --prefix "$prefix" >/dev/null
+"$prefix/bin/limpid" --version >/dev/null
 
-# Nothing in what is installed may point back to the sources.
-if grep -rnF -e "$source_folder/src" "$work/prefix/lib"*/cmake "$work/prefix/lib"/*/cmake 2>/dev/null; then exit 1; fi
-[[ ! -e $work/prefix/include/limpid/app ]]
+# What is installed: headers below limpid/ alone, none of tests or of the program, no path of the sources, and no library
+# of others but the two that public headers show.
+[[ $(ls "$prefix/include") == limpid ]] || fail "headers beside include/limpid: $(ls "$prefix/include")"
+[[ ! -e $prefix/include/limpid/app && ! -e $prefix/include/limpid/server ]] || fail 'headers of the program'
+if grep -rnE '#include "|gtest|gmock' "$prefix/include"; then fail 'a header that a stranger cannot include'; fi
+others=$(grep -rhoE '#include <[^>]*\.(h|hpp)>' "$prefix/include" | grep -vE '<(limpid|fmt|nlohmann)/' | sort -u || true)
+[[ -z $others ]] || fail "public headers show $others"
+if grep -rnF -e "$source_folder/src" "$prefix"/lib*/cmake "$prefix"/lib*/pkgconfig "$prefix"/lib/*/cmake 2>/dev/null; then
+  fail 'installed files point back to the sources'
+fi
 
-said=$("$work/stranger/stranger")
-echo "$said"
-[[ $said == "[stranger] rows end in 1 and 2" ]]
-"$work/prefix/bin/limpid" --version >/dev/null
+cmake -S "$source_folder/examples" -B "$work/examples" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER=g++ \
+  -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" >/dev/null
+cmake --build "$work/examples"
+
+# ---- what the examples say
+cd "$work"
+examples=$work/examples limpid=$prefix/bin/limpid
+says() { # says PATTERN COMMAND…
+  local pattern=$1 said
+  shift
+  said=$("$@") || fail "$*: exit code $?: $said"
+  grep -Eq -- "$pattern" <<<"$said" || fail "$*: no match of $pattern in: $said"
+}
+"$limpid" data copy --out copy --count 300 >/dev/null
+"$limpid" data facts --out facts >/dev/null
+quick=(batch.tokens=256 stop.steps=20 validation.steps=20 validation.translate=2 checkpoint.steps=20)
+"$limpid" train "$source_folder/recipes/copy.toml" --quiet --out translator data.folder=copy model.d_model=16 "${quick[@]}"
+"$limpid" train "$source_folder/recipes/facts.toml" --quiet --out language-model data.folder=facts model.n_embd=32 "${quick[@]}"
+"$limpid" quantize language-model language-model-8bit --bits 8 >/dev/null
+
+says '20 tokens|[0-9]+ tokens, log-probability' "$examples/generate" language-model 'Michael Jordan'
+says '[0-9]+ tokens, log-probability' "$examples/generate" language-model-8bit 'Michael Jordan'
+says . "$examples/translate_file" translator < <(head -3 copy/test.src)
+says '^ +[^ ]+ 1\.000 0\.000' "$examples/capture_head" language-model 'Michael Jordan plays' blocks.1.attn.pattern 2
+says 'before +after' "$examples/patch_activation" language-model 'Michael Jordan plays' 'Larry Bird plays' blocks.0.resid_post@1
+says 'after 60 steps: loss' "$examples/train_and_watch" facts/train.txt small-writer
+"$limpid" complete small-writer 'The ' --max-tokens 4 --seed 1 >/dev/null
+says 'each as if it had been alone' "$examples/many_threads" language-model 'Michael Jordan' 3
+says '(19[0-9]|200) of 200' "$examples/copy_task"
+if "$examples/generate" /nowhere x 2>message; then fail 'a model that is not there opens'; fi
+grep -q nowhere message || fail "no clear message: $(cat message)"
+
+# ---- pkg-config, statically
+config=$(dirname "$(find "$prefix" -name limpid.pc)")
+PKG_CONFIG_PATH=$config pkg-config --exact-version=0.1.0 limpid
+library=$(find "$prefix" -name liblimpid.a)
+flags=$(PKG_CONFIG_PATH=$config pkg-config --static --cflags --libs limpid)
+# shellcheck disable=SC2086
+g++ -std=c++20 "$source_folder/examples/generate.cpp" -o generate-static ${flags/-llimpid/"$library"}
+says '[0-9]+ tokens, log-probability' ./generate-static language-model 'Michael Jordan'

@@ -1,0 +1,40 @@
+#pragma once
+// What a program does with texts and a model, one function per use: continue, translate, embed, score. Each may be called
+// from several threads at once on one model. inference/engine.h is there for who drives many texts at a time, and the
+// functions on ids (complete, translate, embed, score_texts) for who has ids.
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/complete.h"
+#include "inference/embedding.h"
+#include "inference/generate.h"
+#include "inference/loaded_model.h"
+#include "inference/model_text.h"
+#include "inference/score.h"
+
+namespace limpid {
+
+// Continues a prompt. `on_text` hears every piece of text as soon as it is written; false from it: enough.
+Completion complete(const LoadedModel& loaded, std::string_view prompt, const CompletionOptions& options = {},
+                    const std::function<bool(std::string_view)>& on_text = {});
+
+// The best translation of each text, by the rules that the model's files state for what may be written.
+std::vector<std::string> translate(const LoadedModel& loaded, std::span<const std::string> texts,
+                                   GenerateOptions options = {});
+
+// One vector per text.
+std::vector<std::vector<real>> embed(const LoadedModel& loaded, std::span<const std::string> texts,
+                                     const EmbeddingOptions& options = {});
+
+// How likely a language model finds each text, token by token.
+std::vector<TextScore> score(const LoadedModel& loaded, std::span<const std::string> texts,
+                             const TextScoreOptions& options = {});
+// How likely an encoder-decoder model finds each target, given its source.
+std::vector<TextScore> score(const LoadedModel& loaded, std::span<const std::string> sources,
+                             std::span<const std::string> targets, const TextScoreOptions& options = {});
+
+}  // namespace limpid
