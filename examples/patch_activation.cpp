@@ -1,5 +1,6 @@
 // What a model says where one of its values is taken from another text: patch_activation MODEL TEXT OTHER-TEXT PLACE
-// For example: patch_activation facts "Larry Bird plays the sport of" "Wayne Gretzky plays the sport of" blocks.0.resid_post@1
+// For example: patch_activation facts "Larry Bird plays the sport of" "Wayne Gretzky plays the sport of"
+// blocks.0.resid_post@1
 
 #include <limpid/limpid.h>
 

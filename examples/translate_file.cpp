@@ -12,7 +12,7 @@ int main(int argc, char** argv) try {
   const limpid::LoadedModel model = limpid::load_model(argv[1]);
   std::vector<std::string> lines;
   for (std::string line; std::getline(std::cin, line);) lines.push_back(line);
-  for (const std::string& translation : limpid::translate(model, lines, {.beam = 4})) std::cout << translation << '\n';
+  for (const std::string& translation : limpid::translate(model, lines)) std::cout << translation << '\n';
 } catch (const limpid::Error& error) {
   std::cerr << error.what() << '\n';
   return 1;

@@ -1,7 +1,7 @@
 #pragma once
-// The library in one include: open a model, use it with texts, look inside, change what goes on there, train. Every header
-// named here, or that one of these includes, may also be included by itself. docs/library.md says what may be shared by
-// threads and how long things must live.
+// The library in one include: open a model, use it with texts, look inside, change what goes on there, train. Every
+// header named here, or that one of these includes, may also be included by itself. docs/library.md says what may be
+// shared by threads and how long things must live.
 
 #include "autograd/ops.h"
 #include "autograd/probe.h"

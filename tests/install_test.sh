@@ -41,7 +41,7 @@ quick=(batch.tokens=256 stop.steps=20 validation.steps=20 validation.translate=2
 "$limpid" train "$source_folder/recipes/facts.toml" --quiet --out language-model data.folder=facts model.n_embd=32 "${quick[@]}"
 "$limpid" quantize language-model language-model-8bit --bits 8 >/dev/null
 
-says '20 tokens|[0-9]+ tokens, log-probability' "$examples/generate" language-model 'Michael Jordan'
+says '[0-9]+ tokens, log-probability' "$examples/generate" language-model 'Michael Jordan'
 says '[0-9]+ tokens, log-probability' "$examples/generate" language-model-8bit 'Michael Jordan'
 says . "$examples/translate_file" translator < <(head -3 copy/test.src)
 says '^ +[^ ]+ 1\.000 0\.000' "$examples/capture_head" language-model 'Michael Jordan plays' blocks.1.attn.pattern 2

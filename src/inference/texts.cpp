@@ -29,18 +29,29 @@ Completion complete(const LoadedModel& loaded, std::string_view prompt, const Co
 }
 
 std::vector<std::string> translate(const LoadedModel& loaded, std::span<const std::string> texts,
-                                   GenerateOptions options) {
-  options.rules = loaded.generation.rules;
-  options.n_best = 1;
+                                   TextTranslatorOptions options) {
+  options.generate.rules = loaded.generation.rules;
+  const TextTranslator translator(loaded, options);
+  Engine engine(*loaded.model, {});
+  std::vector<TranslatedText> translated(texts.size());
+  for (size_t i = 0; i < texts.size(); ++i)
+    for (auto& task : translator.start(texts[i], translated[i])) engine.add(std::move(task));
+  while (engine.step()) {
+  }
   std::vector<std::string> translations;
-  for (const auto& hypotheses : translate(*loaded.model, inputs(loaded, texts), options))
-    translations.push_back(loaded.tokenizers.target->decode(hypotheses.front().ids));
+  for (const TranslatedText& text : translated) translations.push_back(translator.text_of(text, 0));
   return translations;
+}
+
+std::vector<std::vector<real>> embed(const LoadedModel& loaded, std::span<const std::string> texts) {
+  return embed(loaded, texts, loaded.sentence.embedding);
 }
 
 std::vector<std::vector<real>> embed(const LoadedModel& loaded, std::span<const std::string> texts,
                                      const EmbeddingOptions& options) {
-  return embed(*loaded.model, inputs(loaded, texts), options);
+  const std::string prompt = loaded.sentence.prompt("");
+  const auto ids = all_ids(texts, [&](const std::string& text) { return input_ids(loaded, prompt + text); });
+  return embed(*loaded.model, ids, options);
 }
 
 std::vector<TextScore> score(const LoadedModel& loaded, std::span<const std::string> texts,

@@ -1,7 +1,7 @@
 #pragma once
-// What a program does with texts and a model, one function per use: continue, translate, embed, score. Each may be called
-// from several threads at once on one model. inference/engine.h is there for who drives many texts at a time, and the
-// functions on ids (complete, translate, embed, score_texts) for who has ids.
+// What a program does with texts and a model, one function per use: continue, translate, embed, score. Each may be
+// called from several threads at once on one model. inference/engine.h is there for who drives many texts at a time,
+// and the functions on ids (complete, translate, embed, score_texts) for who has ids.
 
 #include <functional>
 #include <span>
@@ -11,10 +11,10 @@
 
 #include "inference/complete.h"
 #include "inference/embedding.h"
-#include "inference/generate.h"
 #include "inference/loaded_model.h"
 #include "inference/model_text.h"
 #include "inference/score.h"
+#include "inference/text_translator.h"
 
 namespace limpid {
 
@@ -22,13 +22,15 @@ namespace limpid {
 Completion complete(const LoadedModel& loaded, std::string_view prompt, const CompletionOptions& options = {},
                     const std::function<bool(std::string_view)>& on_text = {});
 
-// The best translation of each text, by the rules that the model's files state for what may be written.
+// The best translation of each text, which may be longer than the model reads at once, by the rules that the model's
+// files state for what may be written.
 std::vector<std::string> translate(const LoadedModel& loaded, std::span<const std::string> texts,
-                                   GenerateOptions options = {});
+                                   TextTranslatorOptions options = {});
 
-// One vector per text.
+// One vector per text: made as the model's files say, or as the options say.
+std::vector<std::vector<real>> embed(const LoadedModel& loaded, std::span<const std::string> texts);
 std::vector<std::vector<real>> embed(const LoadedModel& loaded, std::span<const std::string> texts,
-                                     const EmbeddingOptions& options = {});
+                                     const EmbeddingOptions& options);
 
 // How likely a language model finds each text, token by token.
 std::vector<TextScore> score(const LoadedModel& loaded, std::span<const std::string> texts,
