@@ -53,7 +53,9 @@ TEST(FuzzRegressions, StaySmallAndBelongToAReader) {
   uintmax_t bytes = 0;
   for (const auto& entry : fs::recursive_directory_iterator(kRegressions)) {
     if (entry.is_regular_file()) bytes += entry.file_size();
-    if (entry.is_directory()) EXPECT_NE(find_reader(entry.path().filename().string()), nullptr) << entry.path();
+    if (entry.is_directory()) {
+      EXPECT_NE(find_reader(entry.path().filename().string()), nullptr) << entry.path();
+    }
   }
   EXPECT_LT(bytes, 2u << 20);
 }
