@@ -96,6 +96,11 @@ void gemm(Transpose transpose_a, ConstMatrix a, Transpose transpose_b, ConstMatr
   check(b_rows == depth && a_rows == c.rows && b_cols == c.cols, "[gemm] ({}×{})·({}×{}) does not give {}×{}", a_rows,
         depth, b_rows, b_cols, c.rows, c.cols);
   if (c.size() == 0) return;
+  if (depth == 0) {  // a sum of no terms, which oneDNN refuses
+    if (!accumulate) fill_zero(c);
+    if (bias) add_row(bias, c);
+    return;
+  }
   const Product product{transpose_a, transpose_b, a, b, c, depth, accumulate, bias};
   const bool tall = c.rows >= c.cols;
   const int64_t row_block = tall ? block_size(c.rows, 4, 512) : std::min<int64_t>(c.rows, 512);

@@ -33,7 +33,7 @@ class CachedCrossAttention : public testing::Test {
   }
   // One query looks at one memory.
   std::vector<real> alone(const Tensor& query, const Tensor& memory) const {
-    Run run({});
+    limpid::Run run({});
     const Sequences one({1}), tokens({memory.rows()});
     const Tensor y = attention_.forward(run, query, Stream::of(one), memory, tokens);
     return {y.values().data, y.values().data + kWidth};
@@ -48,7 +48,7 @@ class CachedCrossAttention : public testing::Test {
 TEST_F(CachedCrossAttention, NewAndOldSequencesMixed) {
   const Tensor first = draw(arena_, 5, 1), second = draw(arena_, 3, 2), third = draw(arena_, 7, 3);
   KeyValueCache cache(1);
-  Run run({.arena = arena_, .cache = &cache});
+  limpid::Run run({.arena = arena_, .cache = &cache});
   const auto attend = [&](const Tensor& queries, const Tensor& memory, const std::vector<int64_t>& lengths) {
     const Sequences rows(std::vector<int64_t>(static_cast<size_t>(queries.rows()), 1));
     return attention_.forward(run, queries, Stream::of(rows), memory, Sequences(lengths));

@@ -29,7 +29,7 @@ class PartialFreezing : public testing::TestWithParam<WeightLayout> {
     Gradients gradients(parameters_);
     gradients.freeze([&](const Weight& w) { return std::find(frozen.begin(), frozen.end(), w.name) != frozen.end(); });
     Tape tape(arena, &gradients);
-    Run run({.arena = arena, .tape = &tape});
+    limpid::Run run({.arena = arena, .tape = &tape});
     Tensor x(arena, 9, 12);
     Random random(5);
     for (int64_t i = 0; i < 9 * 12; ++i) x.values().data[i] = static_cast<real>(random.normal());

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kLlama =
-    R"({"model_type":"llama","vocab_size":300,"hidden_size":8,"intermediate_size":8,"num_hidden_layers":1,)"
+    R"({"model_type":"llama","vocab_size":320,"hidden_size":8,"intermediate_size":8,"num_hidden_layers":1,)"
     R"("num_attention_heads":2,"num_key_value_heads":1,"max_position_embeddings":16,"bos_token_id":1,"eos_token_id":2})";
 constexpr const char* kGpt2 =
     R"({"model_type":"gpt2","vocab_size":23,"n_embd":8,"n_layer":1,"n_head":2,"n_positions":16})";
@@ -57,7 +57,7 @@ EachLine few_lines() {
 }
 
 Tokenizers tokenizers_of(TokenizerKind kind) {
-  return train_tokenizers({.kind = kind, .vocab = 300, .special = {"<unk>", "<s>", "</s>"}}, few_lines());
+  return train_tokenizers({.kind = kind, .vocab = 320, .special = {"<unk>", "<s>", "</s>"}}, few_lines());
 }
 
 // What the function writes into a file of a new folder.
@@ -102,7 +102,7 @@ Seeds seeds_of_safetensors() { return {safetensors_of(kGpt2), safetensors_of(kBe
 
 Seeds seeds_of_index() {
   return {R"({"metadata":{"total_size":64},"weight_map":{"wte.weight":"a.safetensors","ln_f.bias":"a.safetensors"}})",
-          R"({"weight_map":{}})"};
+          R"({"weight_map":{"wpe.weight":"a.safetensors"}})"};
 }
 
 Seeds seeds_of_gguf() {
@@ -166,15 +166,16 @@ Seeds seeds_of_sentencepiece() {
 }
 
 Seeds seeds_of_llama2c() {
-  // width 4, feed-forward 4, one layer, two heads, one of keys, five tokens, three positions; then zeros.
+  // width 4, feed-forward 4, one layer, two heads, one of keys, five tokens, three positions; then zeros: 128 numbers,
+  // and sines and cosines in the one, an output layer of its own in the other.
   std::string bytes;
   for (const int32_t size : {4, 4, 1, 2, 1, 5, 3}) append(bytes, size);
-  bytes.resize(bytes.size() + 4 * 200);
+  bytes.resize(bytes.size() + 4 * (128 + 6));
   std::string headed;
   append(headed, int32_t{0x616b3432});
   append(headed, int32_t{1});
   for (const int32_t size : {4, 4, 1, 2, 1, 5, 3}) append(headed, size);
-  headed.resize(256 + 4 * 200);
+  headed.resize(256 + 4 * (128 + 20));
   return {bytes, headed};
 }
 
@@ -216,7 +217,7 @@ Seeds seeds_of_interventions() {
 
 Seeds seeds_of_place() {
   return {"blocks.0.attn.z[head 2]@-1", "blocks.*.ffn.post[3,5..9]@2..4", "decoder.1.cross_attn.pattern[head 0, key 3]",
-          "embed@'word'"};
+          "embed@a"};
 }
 
 Seeds seeds_of_sae() {
