@@ -102,7 +102,7 @@ std::string chat_template_of(const std::filesystem::path& folder) {
   if (found->is_string()) return found->get<std::string>();
   if (!found->is_array()) return {};
   for (const auto& one : *found)
-    if (one.is_object() && one.value("name", "") == "default" && one.contains("template") &&
+    if (one.is_object() && one.value("name", nlohmann::json()) == "default" && one.contains("template") &&
         one.at("template").is_string())
       return one.at("template").get<std::string>();
   return {};

@@ -58,7 +58,7 @@ TEST(DamagedTokenizers, BitsOfACharacterMapFlipped) {
   EXPECT_FALSE(SentencePieceTokenizer(model, "x").encode(kText).empty());
 }
 
-// A map of so many units, all of them this one, and a replacement.
+// A map of these units and a replacement.
 std::string map_of(const std::vector<uint32_t>& units, const std::string& replacement) {
   const auto bytes = static_cast<uint32_t>(units.size() * sizeof(uint32_t));
   std::string map(reinterpret_cast<const char*>(&bytes), sizeof bytes);
@@ -70,8 +70,8 @@ TEST(DamagedTokenizers, CharacterMapsThatLeadAstray) {
   const auto error = [](const std::string& map) { return error_of([&] { check_character_map(map, "x"); }); };
   EXPECT_THAT(error("abc"), HasSubstr("ends within its size"));
   EXPECT_THAT(error(std::string("\xff\xff\xff\x7f") + "abcdef"), HasSubstr("cut short"));
-  std::vector<uint32_t> units(256);
-  units[0] = 256 << 10;  // its children lie behind the last unit
+  std::vector<uint32_t> units(256, 0x80000000U);  // values, which no byte leads to
+  units[0] = 256 << 10;                           // its children lie behind the last unit
   EXPECT_THAT(error(map_of(units, std::string("a\0", 2))), HasSubstr("beyond its end"));
   EXPECT_THAT(error(map_of(units, "a")), HasSubstr("ends within a replacement"));
   units[0] = 1 << 10;

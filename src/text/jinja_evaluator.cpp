@@ -440,7 +440,7 @@ Value Evaluator::binary(const Node& node) {
     const bool first = left.text() || left.list();
     const Value &many = first ? left : right, &count = first ? right : left;
     check(count.is_whole(), "{}: {} * {} has no meaning", place(node.line), type_name(left), type_name(right));
-    const auto times = static_cast<size_t>(std::clamp<int64_t>(count.whole(), 0, 1 << 24));
+    const auto times = static_cast<size_t>(std::clamp<int64_t>(count.whole(), 0, 1 << 30));
     const size_t size = many.text() ? many.text()->size() : many.list()->size() * sizeof(Value);
     hold(times * std::max<size_t>(size, 1));
     std::string text;
