@@ -39,7 +39,7 @@ expect 2 'shape' bench train-step --shape enormous
 expect 2 'threads' demo --threads -3
 expect 0 '^limpid [0-9.]+ ' -V
 expect 2 'no verb "trian".*train' help trian
-expect 2 '1 - 1e.08|1 to 1e.08|1e\+08' demo --steps 0
+expect 2 'steps.* 0 .*1 to 100000000' demo --steps 0
 expect 2 'did you mean --steps' demo --step 5
 expect 2 'did you mean --shape' bench train-step --shpae tiny
 

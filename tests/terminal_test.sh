@@ -17,13 +17,13 @@ on_terminal() {
 }
 # widest: columns of the widest line that stands on the screen at one moment.
 widest() {
-  tr '\r' '\n' | sed 's/\x1b\[[0-9;]*[A-Za-z]//g' | LC_ALL=C.UTF-8 awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }'
+  tr '\r' '\n' | sed 's/\x1b\[[0-9;]*[A-Za-z]//g' | LC_ALL=C.UTF-8 wc -L
 }
 
 "$limpid" data copy --out copy --count 500 >/dev/null 2>&1 || wrong 'no data'
 for columns in 40 80 200; do
   on_terminal $columns "$limpid train $1/recipes/copy.toml --out run-$columns stop.steps=30 validation.steps=15 checkpoint.steps=30 model.d_model=16 model.encoder_ffn_dim=32 model.decoder_ffn_dim=32 validation.show=0" >seen
-  grep -a -o $'\r[^\r\n]*loss [0-9][^\r\n]*' seen | widest >width
+  tr '\r' '\n' <seen | grep -aE '[0-9] %  .*loss [0-9]' | widest >width
   [[ -s seen ]] || wrong "nothing was shown at $columns columns"
   (($(<width) > 0)) || wrong "no line of progress at $columns columns"
   (($(<width) <= columns)) || wrong "a line of progress of $(<width) columns at $columns columns"

@@ -18,22 +18,11 @@ struct Transfer {
   std::FILE* file = nullptr;
   int64_t there = 0;  // bytes in the file
   const std::function<bool(int64_t)>* progress = nullptr;
-  CURL* curl = nullptr;
-  bool resumed = false, stopped = false;
+  bool stopped = false;
 };
 
-// A server that cannot resume answers 200 and sends everything again.
 size_t take(char* data, size_t size, size_t count, void* user) {
   auto& transfer = *static_cast<Transfer*>(user);
-  if (transfer.resumed) {
-    long status = 0;
-    curl_easy_getinfo(transfer.curl, CURLINFO_RESPONSE_CODE, &status);
-    transfer.resumed = false;
-    if (status == 200) {
-      if (std::fseek(transfer.file, 0, SEEK_SET) != 0) return 0;
-      transfer.there = 0;
-    }
-  }
   const size_t written = std::fwrite(data, size, count, transfer.file);
   transfer.there += static_cast<int64_t>(written * size);
   if (!(*transfer.progress)(transfer.there)) {
@@ -49,6 +38,7 @@ int64_t size_of(const fs::path& path) {
   return error ? -1 : static_cast<int64_t>(size);
 }
 
+// Brings what the part lacks. Where the server cannot go on from there the part stays as it is, and is not whole.
 void fetch(const Download& file, const fs::path& part, const std::function<bool(int64_t)>& progress) {
   const int64_t before = std::max<int64_t>(size_of(part), 0);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::fopen(part.c_str(), before > 0 ? "r+b" : "wb"),
@@ -57,7 +47,7 @@ void fetch(const Download& file, const fs::path& part, const std::function<bool(
         "[get] {}: cannot be written: look at its folder's owner, mode and free space", part.string());
   const std::unique_ptr<CURL, void (*)(CURL*)> curl(curl_easy_init(), curl_easy_cleanup);
   check(curl != nullptr, "[get] libcurl could not be started");
-  Transfer transfer{output.get(), before, &progress, curl.get(), before > 0};
+  Transfer transfer{output.get(), before, &progress};
   char reason[CURL_ERROR_SIZE] = "";
   curl_easy_setopt(curl.get(), CURLOPT_URL, file.url.c_str());
   curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, "http,https");
@@ -78,17 +68,18 @@ void fetch(const Download& file, const fs::path& part, const std::function<bool(
   check(!transfer.stopped, "[get] stopped: the same command goes on");
   long status = 0;
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
+  if (before > 0 && code == CURLE_RANGE_ERROR) return;             // the server cannot resume
   if (code == CURLE_HTTP_RETURNED_ERROR && status == 416) return;  // all of it is there already
   check(code != CURLE_WRITE_ERROR, "[get] {}: cannot be written: is the disk full?", part.string());
   check(code == CURLE_OK, "[get] {}: {}", file.url, *reason ? reason : curl_easy_strerror(code));
   check(std::fflush(output.get()) == 0, "[get] {}: cannot be written: is the disk full?", part.string());
-  fs::resize_file(part, static_cast<uintmax_t>(transfer.there));
 }
 
 }  // namespace
 
 DownloadResult download(const Download& file, const std::function<bool(int64_t)>& progress) {
-  if (size_of(file.path) == file.bytes && sha256_of_file(file.path) == file.sha256) return DownloadResult::already_there;
+  if (size_of(file.path) == file.bytes && sha256_of_file(file.path) == file.sha256)
+    return DownloadResult::already_there;
   fs::create_directories(file.path.parent_path());
   const fs::path part = file.path.string() + ".part";
   if (size_of(part) > file.bytes) fs::remove(part);
@@ -98,7 +89,7 @@ DownloadResult download(const Download& file, const std::function<bool(int64_t)>
   if (!whole) {
     const int64_t size = size_of(part);
     fs::remove(part);
-    if (resumed) return download(file, progress);  // the beginning may have been of another file: once more, whole
+    if (resumed) return download(file, progress);  // a server that cannot resume, or the beginning of another file
     fail("[get] {}: is not the file that was expected ({} bytes instead of {}, or another SHA-256): nothing was kept",
          file.url, size, file.bytes);
   }
