@@ -97,9 +97,9 @@ class Documents {
  public:
   explicit Documents(fs::path root) : root_(std::move(root)) {}
 
-  // Every fault of the *.md files in the root and in docs/.
+  // Every fault of the *.md files in the root, in docs/ and in docs/ko/.
   Faults check() {
-    for (const fs::path& folder : {root_, root_ / "docs"}) {
+    for (const fs::path& folder : {root_, root_ / "docs", root_ / "docs/ko"}) {
       if (!fs::exists(folder)) continue;
       std::vector<fs::path> files;
       for (const auto& entry : fs::directory_iterator(folder))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs every ./limpid command of the README and of the guides, as printed, and expects each to succeed. (./test is what runs
-# this.) Only what trains for minutes is cut short; commands on files of ../shared that are not there are left out.
+# this.) Only what trains for minutes or serves is cut short; commands on files of ../shared that are not there are left out.
 # Usage: documents_test.sh SOURCE_FOLDER BUILD_FOLDER
 set -uo pipefail
 work=$(mktemp -d)
@@ -14,6 +14,7 @@ cd "$work/repository" || exit 1
 # What cuts a command short.
 shorter() {
   sed -e 's/^\.\/limpid demo.*/& --minutes 0.1/' \
+    -e 's/^\.\/limpid serve.*/timeout --preserve-status -s TERM 5 & --port 0/' \
     -e 's/^\.\/limpid train facts .*/& stop.steps=400/' \
     -e 's/^\.\/limpid look .* facts$/& --traces 2 --ablations 2 --edits 2/' \
     -e 's/stop.steps=500/stop.steps=60/; s/--steps [0-9]*/--steps 20/; s/--models 12/--models 2/' \
