@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "inspect/encoder_head.h"
-#include "inspect/run_record.h"
+#include "inspect/tap_record.h"
 #include "inspect/weights.h"
 
 namespace limpid {
@@ -33,7 +33,7 @@ double bias_part(const Projection& projection, const Direction& w) {
 // Goes from the last vector of a stack to its embedding and notes what each part is worth.
 class StackWalk {
  public:
-  StackWalk(const Config& config, const WeightTable& weights, const RunRecord& record,
+  StackWalk(const Config& config, const WeightTable& weights, const TapRecord& record,
             const AttributionOptions& options, int64_t position, std::vector<LogitPart>& parts)
       : config_(config),
         weights_(weights),
@@ -137,7 +137,7 @@ class StackWalk {
 
   const Config& config_;
   const WeightTable& weights_;
-  const RunRecord& record_;
+  const TapRecord& record_;
   const AttributionOptions& options_;
   int64_t position_;
   std::vector<LogitPart>& parts_;
@@ -147,7 +147,7 @@ class StackWalk {
 };
 
 // The last vector of a recurrent decoder is its state, with a context beside it and the last word.
-void attribute_recurrent(const Config& config, const RunRecord& record, const Direction& w, int64_t position,
+void attribute_recurrent(const Config& config, const TapRecord& record, const Direction& w, int64_t position,
                          std::vector<LogitPart>& parts) {
   const int64_t top = config.rnn.layers - 1;
   int64_t begin = 0;
@@ -227,7 +227,7 @@ Attribution attribute_logit(const Model& model, const Example& example, const At
   check(example.choice.holds(position),
         "[look] a model that classifies texts does so at the first token: take position 0");
   const WeightTable weights(model);
-  const RunRecord record = record_run(model, example, wanted_taps(config));
+  const TapRecord record = record_taps(model, example, wanted_taps(config));
   Attribution result{.position = position, .token = options.token};
   // A classifier's logits have one row; every other position is scored.
   const real* const logits = record.logits.values().row(config.labels.empty() ? position : 0);

@@ -7,7 +7,7 @@
 
 #include "base/temporary_folder.h"
 #include "formats/safetensors.h"
-#include "inspect/run_record.h"
+#include "inspect/tap_record.h"
 #include "models/small_models.h"
 
 namespace limpid {
@@ -46,7 +46,7 @@ TEST(Capture, RowsOfAllTextsStandOneAfterAnother) {
   ASSERT_EQ(file.size() % 64, (8 * 12 * 4) % 64);
   std::vector<real> expected;
   texts([&](const Example& example) {
-    const auto numbers = record_run(*small.model, example, {"decoder.1.resid_post"}).at("decoder.1.resid_post").numbers;
+    const auto numbers = record_taps(*small.model, example, {"decoder.1.resid_post"}).at("decoder.1.resid_post").numbers;
     expected.insert(expected.end(), numbers.begin(), numbers.end());
   });
   const std::vector<float> written = floats(std::as_bytes(std::span(file)).last(4 * expected.size()), expected.size());

@@ -5,7 +5,7 @@
 
 #include "autograd/ops.h"
 #include "base/parallel.h"
-#include "inspect/run_record.h"
+#include "inspect/tap_record.h"
 #include "inspect/weights.h"
 
 namespace limpid {
@@ -14,7 +14,7 @@ namespace {
 // From a layer's vectors to logits, by the same operations as the model's own.
 class Unembedding {
  public:
-  Unembedding(const Model& model, const RunRecord& record) : model_(model), config_(model.config()), record_(record) {
+  Unembedding(const Model& model, const TapRecord& record) : model_(model), config_(model.config()), record_(record) {
     check(config_.has_output(), "[look] this model ends in vectors: it has no words to read its layers as");
   }
 
@@ -36,7 +36,7 @@ class Unembedding {
 
   const Model& model_;
   const Config& config_;
-  const RunRecord& record_;
+  const TapRecord& record_;
 };
 
 // The tokens with the highest scores, of equals the lower id first.
@@ -91,12 +91,12 @@ std::vector<std::string> lens_layers(const Config& config) {
 }
 
 Tensor lens_logits(const Model& model, const Example& example, const std::string& layer) {
-  const RunRecord record = record_run(model, example, lens_taps(model.config()));
+  const TapRecord record = record_taps(model, example, lens_taps(model.config()));
   return Unembedding(model, record).logits(layer);
 }
 
 LensTable logit_lens(const Model& model, const Example& example, const LensOptions& options) {
-  const RunRecord record = record_run(model, example, lens_taps(model.config()));
+  const TapRecord record = record_taps(model, example, lens_taps(model.config()));
   const Unembedding unembedding(model, record);
   LensTable table{.layers = lens_layers(model.config()), .positions = example.positions()};
   for (const std::string& layer : table.layers) {

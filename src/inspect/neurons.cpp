@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "inspect/run_record.h"
+#include "inspect/tap_record.h"
 
 namespace limpid {
 namespace {
@@ -173,8 +173,8 @@ std::vector<double> NeuronReader::written(std::span<const real> activations) con
 }
 
 std::vector<FiredNeuron> NeuronReader::fired(const Example& example, int64_t position, int64_t wanted) const {
-  const RunRecord record = record_run(model_, example, {tap_});
-  const RunRecord::Rows& rows = record.at(tap_);
+  const TapRecord record = record_taps(model_, example, {tap_});
+  const TapRecord::Rows& rows = record.at(tap_);
   const int64_t row = position < 0 ? position + rows.rows() : position;
   check(row >= 0 && row < rows.rows(), "[look] there is no position {}: the text has {} tokens", position, rows.rows());
   const std::vector<double> post = rows.row(row);

@@ -6,7 +6,7 @@
 
 #include "inspect/embeddings.h"
 #include "inspect/neurons.h"
-#include "inspect/run_record.h"
+#include "inspect/tap_record.h"
 #include "models/small_models.h"
 
 namespace limpid {
@@ -82,7 +82,7 @@ TEST(Neurons, ThoseThatWroteMostComeFirst) {
   const Example example = example_of(small.model->config(), {}, {4, 9, 2, 17});
   const NeuronReader reader(*small.model, "", 0);
   const auto fired = reader.fired(example, -1, reader.count());
-  const auto post = record_run(*small.model, example, {"blocks.0.ffn.post"}).at("blocks.0.ffn.post").row(3);
+  const auto post = record_taps(*small.model, example, {"blocks.0.ffn.post"}).at("blocks.0.ffn.post").row(3);
   for (size_t i = 0; i < fired.size(); ++i) {
     EXPECT_DOUBLE_EQ(fired[i].activation, post[fired[i].neuron]);
     EXPECT_LE(fired[i].written, fired[i > 0 ? i - 1 : 0].written);

@@ -1,5 +1,5 @@
 #pragma once
-// RunRecord: the rows that chosen taps had at one position of a text, or at all of them, kept from one pass.
+// TapRecord: the rows that chosen taps had at one position of a text, or at all of them, kept from one pass.
 
 #include <map>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace limpid {
 
-struct RunRecord {
+struct TapRecord {
   // Rows of tokens by the tap's name, (positions, features); taps that fire once a step give one row a step.
   struct Rows {
     int64_t cols = 0;
@@ -26,6 +26,6 @@ struct RunRecord {
 };
 
 // Runs the example and keeps every tap that one of the patterns matches; not for pairs.
-RunRecord record_run(const Model& model, const Example& example, const std::vector<std::string>& patterns);
+TapRecord record_taps(const Model& model, const Example& example, const std::vector<std::string>& patterns);
 
 }  // namespace limpid

@@ -1,28 +1,28 @@
-#include "inspect/run_record.h"
+#include "inspect/tap_record.h"
 
 #include "base/error.h"
 
 namespace limpid {
 
-std::vector<double> RunRecord::Rows::row(int64_t i) const {
+std::vector<double> TapRecord::Rows::row(int64_t i) const {
   const real* begin = numbers.data() + i * cols;
   return {begin, begin + cols};
 }
 
-const RunRecord::Rows& RunRecord::at(const std::string& name) const {
+const TapRecord::Rows& TapRecord::at(const std::string& name) const {
   const auto found = taps.find(name);
   check(found != taps.end(), "[look] the tap {} did not fire: docs/taps.md says which models have it", name);
   return found->second;
 }
 
-RunRecord record_run(const Model& model, const Example& example, const std::vector<std::string>& patterns) {
+TapRecord record_taps(const Model& model, const Example& example, const std::vector<std::string>& patterns) {
   check(example.batch.input.sequences.count() == 1, "[look] one text at a time");
-  RunRecord record;
+  TapRecord record;
   FunctionProbe probe;
   for (const std::string& pattern : patterns)
     probe.on(pattern, [&](const Tap& tap) {
       if (tap.layout.keys) return;
-      RunRecord::Rows& rows = record.taps[tap.name];
+      TapRecord::Rows& rows = record.taps[tap.name];
       const ConstMatrix values = tap.value.values();
       rows.cols = values.cols;
       for (int64_t i = 0; i < values.rows; ++i)
