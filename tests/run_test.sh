@@ -300,9 +300,7 @@ for verb in translate complete embed score classify tokenize; do
   says 1 'empty' $verb empty
 done
 for verb in translate score; do
-  cp -r marian broken && rm broken/tokenizer.json broken/tokenizer_config.json
-  says 1 'broken: has no tokenizer' $verb broken
-  rm -rf broken && cp -r marian broken && truncate -s -100 broken/model.safetensors
+  cp -r marian broken && truncate -s -100 broken/model.safetensors
   says 1 'model.safetensors.*(truncated|download)' $verb broken
   rm -rf broken && cp -r marian broken && sed -i 's/"decoder_ffn_dim": 32/"decoder_ffn_dim": 48/' broken/config.json
   says 1 'model.decoder.layers.0.fc1' $verb broken
@@ -312,6 +310,19 @@ for verb in translate score; do
   says 1 'config.json' $verb broken
   rm -rf broken
 done
+
+# Without a vocabulary texts are token ids.
+cp -r marian wordless && rm wordless/tokenizer.json wordless/tokenizer_config.json
+printf '5 6 7\n' >in
+says 0 '^[0-9]+( [0-9]+)*$' translate wordless --prefix '9 8' --max-length 4
+grep -q '^9 8 ' out || wrong "ids: not begun as asked: $(cat out)"
+grep -q 'token ids' err || wrong "a model without a vocabulary is not told: $(cat err)"
+printf '5 6 7\t8 9\n' >in
+says 0 . score wordless
+printf 'a b\n' >in
+"$limpid" translate wordless <in >out 2>err && wrong 'words were read as token ids'
+grep -q '"a" is no token id' err || wrong "words for a model without a vocabulary: $(cat err)"
+: >in
 
 # A file that somebody shortens while it is in use: a message that names it instead of a crash.
 cp -r marian shortened && mkfifo lines

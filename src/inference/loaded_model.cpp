@@ -53,7 +53,9 @@ LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
   if (has_words) {
     loaded.tokenizers = load_tokenizers(folder);
   } else if (options.need_tokenizers) {
-    const auto ids = std::make_shared<IdTokenizer>(config.vocab);
+    const bool writes = config.family == Family::seq2seq || config.family == Family::rnn_seq2seq;
+    const auto end = static_cast<int32_t>(writes ? config.eos_token.value_or(-1) : -1);
+    const auto ids = std::make_shared<IdTokenizer>(config.vocab, end);
     loaded.tokenizers = {ids, ids};
   }
   return loaded;
