@@ -52,6 +52,11 @@ grep -q 'chrF' score || wrong "evaluate: $(cat score)"
 "$limpid" log my-translator adapted --svg runs.svg >log 2>&1 || wrong "log: $(cat log)"
 grep -q '</svg>' runs.svg || wrong 'no picture of the runs'
 "$limpid" log my-translator --json | grep -q '^{"run":.*}$' || wrong 'log --json is not one object per line'
+"$limpid" info adapted >info 2>&1 && grep -Eq '^steps +3$' info || wrong "info: $(cat info)"
+done_after=$(sed -n 's/^Done after \([0-9]*\) steps.*/\1/p' output-labels)
+[[ -z $done_after ]] || "$limpid" log my-classifier | grep -q "step $done_after," || wrong "log: $("$limpid" log my-classifier | tail -2)"
+"$limpid" log book.txt >/dev/null 2>no-run && wrong 'a log of a text'
+grep -q 'no log of a training run' no-run || wrong "$(cat no-run)"
 "$limpid" train --pairs my.en --text book.txt --out x >/dev/null 2>both && wrong 'two tasks at once'
 grep -q 'three different tasks' both || wrong "$(cat both)"
 "$limpid" recipes | grep -q '^translate$' || wrong 'recipes does not list translate'

@@ -101,7 +101,8 @@ int run_export(int argc, char** argv) {
     write_folder(model, out, loaded, bits == 16 ? NumberType::bf16 : NumberType::f32);
   }
   const uintmax_t bytes = size_on_disk(out);
-  fmt::print("Wrote {} ({}, {}). {}\nTry: {} info {}\n", out, format, bytes_text(bytes), note, program_name(), out);
+  fmt::print("Wrote {} ({}, {}).{}{}\nTry: {} info {}\n", out, format, bytes_text(bytes), note.empty() ? "" : " ", note,
+             program_name(), out);
   return 0;
 }
 

@@ -10,8 +10,8 @@
 #include "app/terminal.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "formats/gguf.h"
 #include "base/json.h"
+#include "formats/gguf.h"
 #include "inference/loaded_model.h"
 #include "models/parameter_table.h"
 #include "text/utf8.h"
@@ -76,8 +76,7 @@ void add_training(Json& info, const fs::path& folder) {
   }
   if (!fs::exists(folder / "log.jsonl", none)) return;
   const RunLog log = read_run_log(folder);
-  if (const auto loss = log.curves.find("loss"); loss != log.curves.end() && !loss->second.steps.empty())
-    info["steps"] = loss->second.steps.back();
+  info["steps"] = log.step;
   info["seconds"] = log.seconds;
   info["finished"] = log.finished;
   for (const auto& [name, curve] : log.curves)

@@ -69,18 +69,18 @@ std::vector<RunLog> read_all(const std::vector<std::string>& runs) {
   return logs;
 }
 
-// The last value of everything, one line per run.
+// The last value of everything, run by run.
 std::string table(const std::vector<RunLog>& logs) {
   std::string text;
   for (const RunLog& log : logs) {
-    text += log.name;
+    std::string line = fmt::format("{}: step {:.0f}", log.name, log.step);
     for (const Shown& shown : kShown) {
       const auto found = log.curves.find(shown.key);
       if (found == log.curves.end() || found->second.values.empty()) continue;
-      if (std::string_view(shown.key) == "loss") text += fmt::format("  step {:.0f}", found->second.steps.back());
-      text += fmt::format("  {} {:.4g}", shown.key, found->second.values.back());
+      line += fmt::format(", {} {:.4g}", shown.key, found->second.values.back());
     }
-    text += fmt::format("  {}{}\n", clock_text(log.seconds), log.finished ? "" : "  (not finished)");
+    line += fmt::format(", {}{}", clock_text(log.seconds), log.finished ? "" : " (not finished)");
+    text += wrapped(line, terminal_width(STDOUT_FILENO), 2) + '\n';
   }
   return text;
 }
@@ -89,7 +89,8 @@ std::string to_json_lines(const std::vector<RunLog>& logs) {
   std::string text;
   for (const RunLog& log : logs) {
     nlohmann::ordered_json json = {{"run", log.name}, {"finished", log.finished}, {"seconds", log.seconds}};
-    for (const auto& [name, curve] : log.curves) json["curves"][name] = {{"steps", curve.steps}, {"values", curve.values}};
+    for (const auto& [name, curve] : log.curves)
+      json["curves"][name] = {{"steps", curve.steps}, {"values", curve.values}};
     text += json.dump() + '\n';
   }
   return text;
@@ -111,14 +112,16 @@ std::string svg_of(const std::vector<Chart>& charts) {
     height += number("height=\"");
     width = std::max(width, number("width=\""));
   }
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n{2}</svg>\n",
-                     width, height, inner);
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n{2}</svg>\n",
+      width, height, inner);
 }
 
 std::string shown_text(const LogOptions& options) {
   const std::vector<RunLog> logs = read_all(options.runs);
   std::string text;
-  const TerminalStyle style{.width = std::max<int64_t>(terminal_width(STDOUT_FILENO), 40), .color = colors(STDOUT_FILENO)};
+  const TerminalStyle style{.width = std::max<int64_t>(terminal_width(STDOUT_FILENO), 40),
+                            .color = colors(STDOUT_FILENO)};
   for (const Chart& chart : charts_of(logs, options.curves)) text += to_terminal(chart, style) + '\n';
   return text + table(logs);
 }

@@ -43,7 +43,8 @@ std::string lengths_line(const CorpusReport& report) {
 std::string what_only_limpid_knows(const Config& config) {
   std::vector<std::string> keys;
   if (config.json.contains("limpid") && config.json["limpid"].is_object())
-    for (const auto& [key, value] : config.json["limpid"].items()) keys.push_back(fmt::format("{} = {}", key, value.dump()));
+    for (const auto& [key, value] : config.json["limpid"].items())
+      keys.push_back(fmt::format("{} = {}", key, value.dump()));
   if (!keys.empty()) return fmt::format("no other program knows limpid.{}", fmt::join(keys, ", limpid."));
   return config.notes.empty() ? config.model_type + " is a family of its own" : config.notes.front();
 }
@@ -59,16 +60,16 @@ std::string describe(const ValidationReport& report) {
 }
 
 nlohmann::ordered_json to_json(const TrainingResult& result, const std::string& folder) {
-  nlohmann::ordered_json json = {{"folder", folder},     {"ended", result.why},          {"steps", result.steps},
-                                 {"seconds", result.seconds}, {"best_step", result.best_step}, {"loss", result.final.loss}};
+  nlohmann::ordered_json json = {
+      {"folder", folder},          {"ended", result.why},           {"steps", result.steps},
+      {"seconds", result.seconds}, {"best_step", result.best_step}, {"loss", result.final.loss}};
   if (result.final.bleu) json["bleu"] = *result.final.bleu;
   if (result.final.chrf) json["chrf"] = *result.final.chrf;
   if (result.final.exact) json["exact"] = *result.final.exact;
   return json;
 }
 
-TrainingDisplay::TrainingDisplay(Detail detail)
-    : quiet_(detail == Detail::quiet), terminal_(redraws(STDERR_FILENO)) {}
+TrainingDisplay::TrainingDisplay(Detail detail) : quiet_(detail == Detail::quiet), terminal_(redraws(STDERR_FILENO)) {}
 
 TrainingDisplay::~TrainingDisplay() { clear(); }
 
@@ -128,7 +129,8 @@ void TrainingDisplay::step(const StepReport& report) {
     std::fflush(stderr);
     on_screen_ = true;
   } else {
-    fmt::print(stderr, "{}\n", fmt::join(figures, "  "));
+    const bool last = figures.back().empty();  // no time is left
+    fmt::print(stderr, "{}\n", fmt::join(figures.begin(), figures.end() - (last ? 1 : 0), "  "));
   }
 }
 

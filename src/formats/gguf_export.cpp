@@ -72,7 +72,7 @@ std::string why_no_gguf(const Config& config, const Tokenizers& tokenizers) {
     GgufWriter trial;
     add_gguf_tokenizer(trial, tokenizers, config.vocab);
   } catch (const Error& error) {
-    return error.what();
+    return std::string(error.what()).substr(std::string_view("[gguf] ").size());
   }
   return {};
 }
@@ -81,8 +81,7 @@ void write_gguf(const std::filesystem::path& path, Model& model, const Tokenizer
                 const std::string& name) {
   const Config& config = model.config();
   const std::string reason = why_no_gguf(config, tokenizers);
-  check(reason.empty(), "[gguf] this model cannot be a GGUF file: {}: write a folder instead (--format safetensors)",
-        reason);
+  check(reason.empty(), "[gguf] this model cannot be a GGUF file: {}: write a folder instead", reason);
   GgufWriter writer;
   writer.text("general.architecture", config.model_type);
   writer.text("general.name", name);

@@ -69,6 +69,19 @@ std::string number_text(double value) {
   return text;
 }
 
+// What stands left of each line of a chart: a number at every fourth one and at the last.
+std::vector<std::string> y_marks(const Axis& axis, int64_t lines) {
+  std::vector<std::string> marks(static_cast<size_t>(lines));
+  for (int64_t i = 0; i < lines; ++i) {
+    if (i % 4 != 0 && i + 1 != lines) continue;
+    const double part = 1 - static_cast<double>(i) / static_cast<double>(lines - 1);
+    const double value = axis.low + part * (axis.high - axis.low);
+    const bool whole = std::abs(value) >= 1000 && std::abs(value) < 1e6;  // no 3.5e+04
+    marks[static_cast<size_t>(i)] = whole ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+  }
+  return marks;
+}
+
 // Where the numbers of a chart lie on the paper.
 struct Frame {
   Axes axes;
@@ -151,9 +164,12 @@ std::string to_svg(const Chart& chart) {
 }
 
 std::string to_terminal(const Chart& chart, const TerminalStyle& style) {
-  constexpr int64_t kMargin = 8, kLines = 14;
+  constexpr int64_t kLines = 14;
   const Axes axes = axes_of(chart);
-  DotCanvas canvas(std::clamp<int64_t>(style.width - kMargin - 2, 10, 90), kLines);
+  const std::vector<std::string> marks = y_marks(axes.y, kLines);
+  int64_t margin = 7;
+  for (const std::string& mark : marks) margin = std::max(margin, display_width(mark));
+  DotCanvas canvas(std::clamp<int64_t>(style.width - margin - 3, 10, 90), kLines);
   const auto x_of = [&](double x) { return axes.x.part(x) * static_cast<double>(canvas.width() - 1); };
   const auto y_of = [&](double y) { return (1 - axes.y.part(y)) * static_cast<double>(canvas.height() - 1); };
   for (size_t i = 0; i < chart.series.size(); ++i) {
@@ -170,17 +186,13 @@ std::string to_terminal(const Chart& chart, const TerminalStyle& style) {
   std::string text = chart.title + "\n";
   const std::vector<std::string> lines = canvas.lines();
   for (size_t i = 0; i < lines.size(); ++i) {
-    const double part = 1 - static_cast<double>(i) / static_cast<double>(lines.size() - 1);
-    const bool labelled = i % 4 == 0 || i + 1 == lines.size();
-    const std::string mark =
-        labelled ? fmt::format("{:.3g}", axes.y.low + part * (axes.y.high - axes.y.low)) : std::string();
-    text += pad_left(mark, kMargin - 1) + "│" + lines[i] + "\n";
+    text += pad_left(marks[i], margin) + "│" + lines[i] + "\n";
   }
   const std::string from = number_text(axes.x.low), to = number_text(axes.x.high);
-  text +=
-      std::string(kMargin, ' ') + from + "  " + chart.x_name + (chart.log_x ? " (logarithmic)" : "") + "  " + to + "\n";
+  const std::string indent(static_cast<size_t>(margin) + 1, ' ');
+  text += indent + from + "  " + chart.x_name + (chart.log_x ? " (logarithmic)" : "") + "  " + to + "\n";
   for (size_t i = 0; i < chart.series.size() && chart.series.size() > 1; ++i)
-    text += fmt::format("{}{}: {}\n", std::string(kMargin, ' '), static_cast<char>('A' + i), chart.series[i].name);
+    text += fmt::format("{}{}: {}\n", indent, static_cast<char>('A' + i), chart.series[i].name);
   return text;
 }
 

@@ -23,6 +23,7 @@ void add(RunLog& log, const std::string& name, const Json& event, const char* ke
 
 void take(RunLog& log, const Json& event) {
   const std::string kind = event.value("event", "");
+  if (kind == "step" || kind == "validation") log.step = event.value("step", log.step);
   if (kind == "step") {
     for (const char* key : {"loss", "learning_rate", "gradient_norm", "tokens_per_second"}) add(log, key, event, key);
     log.seconds = event.value("seconds", log.seconds);
@@ -43,10 +44,14 @@ RunLog read_run_log(const fs::path& run) {
   RunLog log;
   log.name = run.filename().empty() ? run.parent_path().filename().string() : run.filename().string();
   LineReader reader(file);
+  bool any = fs::is_directory(run, none);  // a run that has just begun has written nothing yet
   while (const auto line = reader.next()) {
     const Json event = Json::parse(*line, nullptr, false);
-    if (event.is_object()) take(log, event);
+    if (!event.is_object()) continue;
+    take(log, event);
+    any = any || event.contains("event");
   }
+  check(any, "[log] {}: is no log of a training run: name the run's folder", run.string());
   return log;
 }
 

@@ -15,11 +15,12 @@ struct RunCurve {
 struct RunLog {
   std::string name;
   std::map<std::string, RunCurve> curves;  // "loss", "learning_rate", …; of validations "valid/loss", "valid/bleu", …
-  double seconds = 0;                      // of training so far
+  double step = 0, seconds = 0;            // of training so far
   bool finished = false;
 };
 
-// A folder that a run has written, or its log.jsonl. A last line that is being written is left out.
+// A folder that a run has written, or its log.jsonl; another file is an Error. A last line that is being written is
+// left out.
 RunLog read_run_log(const std::filesystem::path& run);
 
 // The mean of every value and its neighbours, so that a noisy curve can be read; at most so many points.
