@@ -30,7 +30,7 @@ missing() {
 }
 
 failures=0
-for document in README.md docs/running.md docs/looking-inside.md; do
+for document in README.md docs/running.md docs/looking-inside.md docs/page.md; do
   mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' "$1/$document" | sed -n 's/  *#.*$//; /\.\/limpid /p')
   ((${#commands[@]} >= 4)) || { echo "only ${#commands[@]} commands found in $document"; exit 1; }
   for command in "${commands[@]}"; do
