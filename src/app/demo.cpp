@@ -184,7 +184,8 @@ int finish(const std::string& out, const EnglishKorean& grammar, double seconds,
       "  {0} look {1} heatmap 'The teacher reads three books.' --cross --pattern --block 1\n"
       "  {0} look {1} lens 'The teacher reads three books.'\n"
       "  {0} params {1}\n"
-      "  {0} train --pairs YOUR.en YOUR.ko --minutes 10 --out my-translator      with text of your own\n",
+      "  {0} serve {1}    # a page to walk through it\n"
+      "  {0} train --pairs YOUR.en YOUR.ko --minutes 10 --out my-translator    # with text of your own\n",
       program_name(), out);
   return 0;
 }
