@@ -22,8 +22,11 @@ export async function openBrowser(options = {}) {
   return context;
 }
 
-// Waits until the page has loaded its room and no request is under way.
+// Waits until the page shows a room (or says why not), no answer is awaited, and that has been so for two frames. Not for a silent
+// network: the room of a training run keeps a stream of events open.
 export async function settled(page) {
-  await page.waitForLoadState('networkidle');
-  await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'), undefined, { timeout: 20000 });
+  await page.waitForFunction(() => new Promise((done) => {
+    const ready = () => document.querySelector('main h1, [role=alert], .banner') && !document.querySelector('[aria-busy="true"], html[data-waiting]');
+    requestAnimationFrame(() => requestAnimationFrame(() => done(ready())));
+  }), undefined, { timeout: 20000 });
 }

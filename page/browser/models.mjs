@@ -1,7 +1,7 @@
 // The four models that the tests walk through, made by the program itself in some seconds: a translator, a language model, a
 // GRU with attention, an encoder. And a server around them.
 import { execFile, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -93,17 +93,17 @@ hidden_dropout_prob = 0.0
 attention_probs_dropout_prob = 0.0
 `);
 
-// Trains what `names` says below `folder`; returns name -> folder of the model.
+// Trains what `names` says below `folder`, unless it is there from an earlier time; returns name -> folder of the model.
 export async function makeModels(program, folder, names = Object.keys(recipes)) {
   const say = limpid(program);
-  await say('data', 'english-korean', '--out', join(folder, 'pairs'), '--count', '1500');
-  await say('data', 'facts', '--out', join(folder, 'facts'));
+  if (!existsSync(join(folder, 'pairs'))) await say('data', 'english-korean', '--out', join(folder, 'pairs'), '--count', '1500');
+  if (!existsSync(join(folder, 'facts'))) await say('data', 'facts', '--out', join(folder, 'facts'));
   const models = {};
   for (const name of names) {
     const recipe = join(folder, `${name}.toml`);
     writeFileSync(recipe, recipes[name].replaceAll(/folder = "(\w+)"/g, (_, data) => `folder = ${JSON.stringify(join(folder, data))}`));
     models[name] = join(folder, name);
-    await say('train', recipe, '--out', models[name]);
+    if (!existsSync(join(models[name], 'model.safetensors'))) await say('train', recipe, '--out', models[name]);
   }
   return models;
 }

@@ -37,10 +37,10 @@ std::string group_of(const std::string& pattern) {
 std::vector<TapInfo> patterns_of(InspectCall& call, const std::string& wanted) {
   std::vector<TapInfo> taps;
   for (const TapInfo& tap : call.unchanged().taps()) {
-    const bool pattern = tap.keys && (tap.name.ends_with(".pattern") || tap.name == "align");
+    if (!tap.keys || !(tap.name.ends_with(".pattern") || tap.name == "align")) continue;
     const bool chosen = wanted.empty() || group_of(tap.name).ends_with(wanted) || matches_pattern(wanted, tap.name) ||
                         matches_pattern(wanted + ".pattern", tap.name);
-    if (pattern && chosen) taps.push_back(tap);
+    if (chosen) taps.push_back(tap);
   }
   if (taps.empty())
     throw HttpError(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "inspect/session.h"
@@ -31,6 +32,14 @@ std::string joined(const std::string& stack, int64_t layer, const std::string& n
   std::string id = stack;
   if (layer >= 0) id += (id.empty() ? "" : ".") + std::to_string(layer);
   return id.empty() ? name : id + "." + name;
+}
+
+// "encoder.rnn.weight_ih_l0_reverse": the layer of a recurrent network's weight stands behind "_l"; the bridge between
+// encoder and decoder has none.
+std::string recurrent_part(const std::string& stack, const std::string& name) {
+  const size_t at = name.rfind("_l");
+  if (stack.empty() || at == std::string::npos) return "bridge";
+  return joined(stack, std::strtol(name.c_str() + at + 2, nullptr, 10), "cell");
 }
 
 // "decoder.1.cross_attn.q": the stack's name, the layer and what stands behind.
@@ -86,7 +95,7 @@ std::string part_of_weight(const Config& config, const Weight& weight) {
       if (two_sided(config)) return joined(stack, layer, is_cross(weight.name) ? "cross_attn" : "self_attn");
       return joined(stack, layer, "attn");
     case Part::feed_forward: return joined(stack, layer, "ffn");
-    case Part::recurrent: return joined(stack, layer, "cell");
+    case Part::recurrent: return recurrent_part(stack, weight.name);
     case Part::output: return "output";
     case Part::norm: break;
   }

@@ -58,7 +58,20 @@ async function send(path: string, body: Record<string, unknown> | undefined, sig
   throw new ServerError(response.status < 500 ? 'refused' : 'broken', message || `HTTP ${response.status}`);
 }
 
+// The document says whether answers are awaited, for the pointer and for whoever drives the page by a program.
+let awaited = 0;
+const countAwaited = (change: number): unknown => document.documentElement.toggleAttribute('data-waiting', (awaited += change) > 0);
+
 async function fetchAnswer(request: Request, signal: AbortSignal): Promise<unknown> {
+  countAwaited(1);
+  try {
+    return await readAnswer(request, signal);
+  } finally {
+    countAwaited(-1);
+  }
+}
+
+async function readAnswer(request: Request, signal: AbortSignal): Promise<unknown> {
   const response = await send(request.path, request.body, signal);
   if (request.answer === 'json') return response.json();
   const file = parseSafetensors(await response.arrayBuffer());

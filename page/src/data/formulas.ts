@@ -1,5 +1,6 @@
 // The formula of each part, as HTML. Letters as in "Attention Is All You Need".
 import type { ModelInfo, Part, Stack } from '../client/types';
+import { belongsTo } from '../draw/map_layout';
 
 const i = (text: string) => `<i>${text}</i>`;
 const x = i('x');
@@ -33,7 +34,7 @@ export function formulaOf(part: Part | null, model: ModelInfo): string {
   }
 }
 
-export const stackOf = (part: Part, model: ModelInfo): Stack | undefined => model.stacks.find((stack) => stack.name === part.stack || stack.scope === part.stack);
+export const stackOf = (part: Part, model: ModelInfo): Stack | undefined => model.stacks.find((stack) => belongsTo(part, stack));
 
 const name = (activation: string) => ({ relu: 'ReLU', gelu: 'GELU', silu: 'SiLU', tanh: 'tanh' })[activation] ?? activation;
 

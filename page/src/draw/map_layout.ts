@@ -2,6 +2,9 @@
 // straight line and sub-layers branch off and add back. Chosen blocks are open, the others closed, so that forty fit too.
 import type { ModelInfo, Part, Stack } from '../client/types';
 
+// Parts of a model with one stack name none.
+export const belongsTo = (part: Part, stack: Stack): boolean => [stack.name, stack.scope, stack.side].includes(part.stack);
+
 export interface Box {
   part: Part | null; // null: a closed block
   stack: Stack | null;
@@ -47,7 +50,7 @@ export function layOutMap(model: ModelInfo, chosen: { scope: string; layer: numb
       boxes.push({ part, stack, layer, label, x, y: up, width: left + lane - x - 5, height, branch });
       up += height + gap;
     };
-    const mine = model.parts.filter((part) => part.stack === stack.name || part.stack === stack.scope);
+    const mine = model.parts.filter((part) => belongsTo(part, stack));
     for (const part of mine) if (part.layer === null && ['embedding', 'position', 'segment'].includes(part.kind)) add(part, null, part.kind, part.kind !== 'embedding');
     for (let layer = 0; layer < stack.layers; layer++) {
       const open = stack.layers <= 2 || (layer === chosen.layer && stack.scope === chosen.scope);

@@ -159,7 +159,10 @@ export function resource<T>(wanted: () => Request | null): Resource<T> {
       .finally(() => {
         if (!controller.signal.aborted) result.loading = false;
       });
-    return () => controller.abort();
+    return () => {
+      controller.abort();
+      if (store.error && store.error === result.error) store.error = null; // what failed is no longer asked for
+    };
   });
   return result;
 }

@@ -17,8 +17,8 @@ export const en = {
   'intro.training': 'Training lowers the loss: the surprise at the token that really comes next. Watch a run while it goes on, or afterwards.',
 
   'stack.encoder': 'Encoder', 'stack.decoder': 'Decoder', 'side.source': 'Source', 'side.target': 'Target', 'side.tokens': 'Tokens',
-  'part.embedding': 'Embedding', 'part.position': 'Position', 'part.segment': 'Segment', 'part.norm': 'Norm', 'part.self_attention': 'Self-attention', 'part.masked_attention': 'Masked self-attention', 'part.cross_attention': 'Cross-attention',
-  'part.feed_forward': 'Feed-forward', 'part.recurrent': 'Recurrent cell', 'part.alignment': 'Additive attention', 'part.pooler': 'Pooler', 'part.output': 'Output', 'part.block': 'Block {layer}',
+  'bars.before': 'before: {value}', 'part.embedding': 'Embedding', 'part.position': 'Position', 'part.segment': 'Segment', 'part.norm': 'Norm', 'part.self_attention': 'Self-attention', 'part.masked_attention': 'Masked self-attention', 'part.cross_attention': 'Cross-attention',
+  'part.feed_forward': 'Feed-forward', 'part.recurrent': 'Recurrent cell', 'part.alignment': 'Additive attention', 'part.pooler': 'Pooler', 'part.output': 'Output', 'part.other': 'Bridge', 'part.block': 'Block {layer}',
 
   'short.self_attention': 'Self-att.', 'short.masked_attention': 'Masked', 'short.cross_attention': 'Cross-att.', 'short.feed_forward': 'FFN', 'short.alignment': 'Additive', 'short.recurrent': 'Cell',
 

@@ -19,8 +19,8 @@ export const ko: Record<keyof typeof en, string> = {
   'intro.training': '학습은 손실(loss), 곧 실제로 이어지는 토큰을 보고 놀라는 정도를 줄이는 일입니다. 진행 중이든 끝난 뒤든 볼 수 있습니다.',
 
   'stack.encoder': '인코더', 'stack.decoder': '디코더', 'side.source': '원문', 'side.target': '번역문', 'side.tokens': '토큰',
-  'part.embedding': '임베딩', 'part.position': '위치', 'part.segment': '구간', 'part.norm': '정규화', 'part.self_attention': '셀프 어텐션', 'part.masked_attention': '마스크드 셀프 어텐션', 'part.cross_attention': '크로스 어텐션',
-  'part.feed_forward': '순방향 신경망', 'part.recurrent': '순환 셀', 'part.alignment': '가산 어텐션', 'part.pooler': '풀러', 'part.output': '출력', 'part.block': '블록 {layer}',
+  'bars.before': '이전: {value}', 'part.embedding': '임베딩', 'part.position': '위치', 'part.segment': '구간', 'part.norm': '정규화', 'part.self_attention': '셀프 어텐션', 'part.masked_attention': '마스크드 셀프 어텐션', 'part.cross_attention': '크로스 어텐션',
+  'part.feed_forward': '순방향 신경망', 'part.recurrent': '순환 셀', 'part.alignment': '가산 어텐션', 'part.pooler': '풀러', 'part.output': '출력', 'part.other': '연결', 'part.block': '블록 {layer}',
 
   'short.self_attention': '셀프', 'short.masked_attention': '마스크드', 'short.cross_attention': '크로스', 'short.feed_forward': 'FFN', 'short.alignment': '가산', 'short.recurrent': '순환 셀',
 
