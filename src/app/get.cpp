@@ -30,8 +30,8 @@ void list(const std::vector<StoredFile>& files) {
   for (const StoredFile& file : files) ++sets[file.name].first, sets[file.name].second += file.bytes;
   for (const auto& [name, size] : sets) {
     std::error_code none;
-    fmt::print("  {:16} {} files, {}{}\n", name, size.first, bytes_text(static_cast<uint64_t>(size.second)),
-               fs::exists(data_store() / name, none) ? "  (here)" : "");
+    fmt::print("  {:16} {} file{}, {}{}\n", name, size.first, size.first == 1 ? "" : "s",
+               bytes_text(static_cast<uint64_t>(size.second)), fs::exists(data_store() / name, none) ? "  (here)" : "");
   }
   fmt::print("They go to {} (LIMPID_DATA says where else).\n", data_store().string());
 }
@@ -49,9 +49,10 @@ std::vector<StoredFile> files_of(const std::string& name, const std::vector<Stor
 
 // Said when the network fails: what to bring by other means, and where to put it.
 std::string by_hand(const std::vector<StoredFile>& files, const fs::path& folder, const std::string& mirror) {
-  std::string text = fmt::format("\nWithout a network: download these elsewhere, put them into {}, and run this again "
-                                 "(it checks them).\n",
-                                 folder.string());
+  std::string text = fmt::format(
+      "\nWithout a network: download these elsewhere, put them into {}, and run this again "
+      "(it checks them).\n",
+      folder.string());
   for (const StoredFile& file : files)
     text += fmt::format("  {}  {}\n", address(file, mirror), bytes_text(static_cast<uint64_t>(file.bytes)));
   text += "A copy of them on a server of yours is used by --mirror URL or LIMPID_MIRROR (URL/NAME/FILE).";
