@@ -87,7 +87,7 @@ const tests = {
       await quiet(`translator/${room} ${JSON.stringify(query)}`);
     }
     await open('attention', 'translator', { target: '선생님은 책 세 권을 읽어요.', stack: 'decoder', attention: 'cross_attn', 'o.attention.view': 'words' });
-    expect((await page.locator('svg[aria-label="Words"] path').count()) > 0, 'the alignment has no bands');
+    await page.locator('svg[aria-label="Words"] path').first().waitFor({ state: 'attached', timeout: 5000 });
     await quiet('alignment');
     await accessible('alignment');
   },

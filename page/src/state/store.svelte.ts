@@ -16,7 +16,9 @@ export interface Detail {
 class Store {
   view = $state<View>(decodeView(location.hash));
   models = $state.raw<string[]>([]);
-  model = $state.raw<ModelInfo | null>(null);
+  loaded = $state.raw<ModelInfo | null>(null);
+  // None while another one than the loaded is asked for, so that nothing asks a model for the parts of another.
+  model = $derived.by((): ModelInfo | null => (this.loaded && this.models.includes(this.view.model) && this.view.model !== this.loaded.id ? null : this.loaded));
   tokens = $state.raw<Tokens | null>(null);
   taps = $state.raw<ReadonlySet<string>>(new Set()); // names of all the model's taps
   detail = $state.raw<Detail | null>(null); // what the inspector shows
@@ -177,11 +179,11 @@ export interface Compared<T> {
 export function compared<T>(route: string, extra: () => Record<string, unknown> | null, answer: Request['answer'] = 'json'): Compared<T> {
   const before = resource<T>(() => {
     const more = extra();
-    return more && store.tokens ? post(route, { ...store.body, ...more }, answer) : null;
+    return more && store.model && store.tokens ? post(route, { ...store.body, ...more }, answer) : null;
   });
   const after = resource<T>(() => {
     const more = extra();
-    return more && store.tokens && store.changed ? post(route, { ...store.changedBody, ...more }, answer) : null;
+    return more && store.model && store.tokens && store.changed ? post(route, { ...store.changedBody, ...more }, answer) : null;
   });
   return { before, after };
 }
