@@ -55,15 +55,15 @@ std::string shell_quoted(const std::string& word) {
   return quoted + "'";
 }
 
-std::string interventions_toml(const Json& given) {
+std::string interventions_toml(const nlohmann::json& given) {
   if (given.is_string()) return given.get<std::string>();
   if (!given.is_array())
     throw HttpError(
         400,
-        "\"interventions\" is to be a list of objects such as {\"zero\": \"blocks.0.attn_out\"}, or the same as TOML.",
+        "\"interventions\" must be a list of objects such as {\"zero\": \"blocks.0.attn_out\"}, or the same as TOML.",
         {.param = "interventions"});
   std::string toml;
-  for (const Json& one : given) {
+  for (const nlohmann::json& one : given) {
     if (!one.is_object())
       throw HttpError(400, "An intervention is an object such as {\"zero\": \"blocks.0.attn_out@-1\"}.",
                       {.param = "interventions"});
@@ -79,7 +79,7 @@ std::string interventions_toml(const Json& given) {
   return toml;
 }
 
-InspectCall::InspectCall(const InspectedModel& model, const Json& request, const InspectLimits& limit)
+InspectCall::InspectCall(const InspectedModel& model, const nlohmann::json& request, const InspectLimits& limit)
     : fields(request), served(model), limits(limit) {
   fields.text("model");
   fields.flag("stream");
@@ -89,7 +89,7 @@ InspectCall::InspectCall(const InspectedModel& model, const Json& request, const
 InspectCall::~InspectCall() = default;
 
 void InspectCall::read_interventions() {
-  const Json* given = fields.any("interventions");
+  const nlohmann::json* given = fields.any("interventions");
   if (!given || given->empty() || (given->is_string() && given->get<std::string>().empty())) return;
   toml_ = interventions_toml(*given);
   list_ = parse_interventions(toml_, "interventions");
@@ -177,7 +177,7 @@ void InspectCall::check_bytes(int64_t bytes) const {
 }
 
 void InspectCall::describe(Json& into, const std::string& part, const std::vector<std::string>& options) {
-  fields.check_all_known();
+  fields.finish();
   std::string command = part.starts_with("limpid ") ? part : "limpid look " + shell_quoted(served.path) + " " + part;
   if (text_asked_) {
     const Session& session = served.session;

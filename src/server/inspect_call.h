@@ -11,7 +11,7 @@
 
 #include "inspect/array_file.h"
 #include "inspect/intervention.h"
-#include "server/request_fields.h"
+#include "server/json_fields.h"
 
 namespace limpid {
 
@@ -38,12 +38,12 @@ class InspectCall {
     bool tensors = false;
   };
 
-  InspectCall(const InspectedModel& model, const nlohmann::ordered_json& request, const InspectLimits& limits = {});
+  InspectCall(const InspectedModel& model, const nlohmann::json& request, const InspectLimits& limits = {});
   InspectCall(const InspectCall&) = delete;
   InspectCall& operator=(const InspectCall&) = delete;
   ~InspectCall();
 
-  RequestFields fields;
+  JsonFields fields;
   const InspectedModel& served;
   const InspectLimits limits;
   // Told how far long work is, 0 … 1, and what happens on the way; both may throw where nobody wants the answer.
@@ -96,6 +96,6 @@ class InspectCall {
 std::string dumped(const nlohmann::ordered_json& json);
 
 // Interventions as a request has them: a list of objects, or the same as TOML. As TOML.
-std::string interventions_toml(const nlohmann::ordered_json& given);
+std::string interventions_toml(const nlohmann::json& given);
 
 }  // namespace limpid

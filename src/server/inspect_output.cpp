@@ -213,21 +213,21 @@ Answer view_interventions(InspectCall& call) {
     for (const Intervention& one : call.interventions().values) find_taps(taps, one.place.tap, call.config());
   }
   call.session();
-  const Json* given = call.fields.any("interventions");
+  const nlohmann::json* given = call.fields.any("interventions");
   Json options = Json::array();
-  for (const Json& one : given && given->is_array() ? *given : Json::array())
+  for (const nlohmann::json& one : given && given->is_array() ? *given : nlohmann::json::array())
     for (const auto& [key, value] : one.items()) {
       if (key == "by" || key == "to" || key == "along" || key == "from_target" || key == "note") continue;
       std::string text = value.get<std::string>();
-      if (key == "scale") text += "=" + one.value("by", Json(1)).dump();
-      if (key == "set") text += "=" + one.value("to", Json(0)).dump();
-      if (key == "steer") text += "=" + one.value("by", Json(1)).dump() + "*" + one.value("along", "");
+      if (key == "scale") text += "=" + one.value("by", nlohmann::json(1)).dump();
+      if (key == "set") text += "=" + one.value("to", nlohmann::json(0)).dump();
+      if (key == "steer") text += "=" + one.value("by", nlohmann::json(1)).dump() + "*" + one.value("along", "");
       options.push_back("--" + key);
       options.push_back(text);
     }
   Json json = {{"count", call.interventions().values.size() + call.interventions().weights.size()},
                {"options", std::move(options)},
-               {"interventions", given ? *given : Json::array()},
+               {"interventions", given ? Json(*given) : Json::array()},
                {"toml", given ? interventions_toml(*given) : ""}};
   return call.json(std::move(json), "intervene");
 }

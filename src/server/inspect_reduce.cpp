@@ -16,12 +16,12 @@ int64_t per_cell(int64_t count, int64_t most) {
 
 Reduction read_reduction(InspectCall& call, const Reduction& otherwise) {
   const bool null = call.fields.any("reduce") == nullptr && call.fields.given("reduce");
-  const nlohmann::ordered_json* given = call.fields.any("reduce");
+  const nlohmann::json* given = call.fields.any("reduce");
   if (!given) return null ? Reduction{} : otherwise;
-  RequestFields fields(*given);
+  JsonFields fields(*given);
   const Reduction reduction{.rows = fields.whole("rows", 0, 0, 1 << 20),
                             .columns = fields.whole("columns", 0, 0, 1 << 20)};
-  fields.check_all_known();
+  fields.finish();
   return reduction;
 }
 

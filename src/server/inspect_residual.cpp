@@ -21,7 +21,7 @@ using Answer = InspectCall::Answer;
 
 // "--name value" where the request has the field.
 void pass_on(InspectCall& call, const char* field, const char* option, std::vector<std::string>& options) {
-  if (const Json* value = call.fields.any(field)) {
+  if (const nlohmann::json* value = call.fields.any(field)) {
     options.emplace_back(option);
     options.push_back(value->is_string() ? value->get<std::string>() : value->dump());
   }

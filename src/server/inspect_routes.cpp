@@ -21,7 +21,7 @@ Response response_of(InspectCall::Answer answer) {
   return {200, std::move(answer.body), answer.tensors ? "application/octet-stream" : "application/json"};
 }
 
-InspectedModel inspected(const ServedModels& models, const Json& body) {
+InspectedModel inspected(const ServedModels& models, const nlohmann::json& body) {
   const auto named = body.is_object() ? body.find("model") : body.end();
   const ServedModel& model = models.find(named != body.end() && named->is_string() ? named->get<std::string>() : "");
   return {model.session, model.id, model.path.string()};
@@ -56,7 +56,7 @@ void answer_as_stream(InspectCall& call, InspectView view, const std::shared_ptr
   reply->end();
 }
 
-void answer(const ServedModels& models, const InspectLimits& limits, InspectView view, const Json& body,
+void answer(const ServedModels& models, const InspectLimits& limits, InspectView view, const nlohmann::json& body,
             const std::shared_ptr<Reply>& reply) {
   const InspectedModel model = inspected(models, body);
   InspectCall call(model, body, limits);
@@ -109,14 +109,14 @@ void add_inspect_routes(Server& server, const ServedModels& models, const Inspec
     const InspectView view = route.view;
     server.router().add("POST", path,
                         Handler([&models, limits, view](const Request& request, const std::shared_ptr<Reply>& reply) {
-                          answer(models, limits, view, Json(parse_json(request.body, "[request]")), reply);
+                          answer(models, limits, view, parse_json(request.body, "The body is no JSON"), reply);
                         }),
                         {.summary = route.summary, .heavy = true});
     if (!route.get) continue;
     server.router().add("GET", path,
                         Handler([&models, limits, view](const Request& request, const std::shared_ptr<Reply>& reply) {
                           const auto model = request.query.find("model");
-                          Json body = Json::object();
+                          nlohmann::json body = nlohmann::json::object();
                           if (model != request.query.end()) body["model"] = model->second;
                           answer(models, limits, view, body, reply);
                         }),

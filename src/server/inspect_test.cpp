@@ -250,7 +250,7 @@ TEST_P(Inspect, FilesAreNeverRead) {
 
 TEST_P(Inspect, MistakesAreNamed) {
   EXPECT_THAT(refusal(view_lens, with_text({{"tok", 3}})).second, HasSubstr("no field \"tok\""));
-  EXPECT_THAT(refusal(view_lens, with_text({{"top", "three"}})).second, HasSubstr("\"top\" is to be a whole number"));
+  EXPECT_THAT(refusal(view_lens, with_text({{"top", "three"}})).second, HasSubstr("\"top\" must be a whole number"));
   EXPECT_THAT(refusal(view_lens, Json::object()).second, HasSubstr("There is no text"));
   EXPECT_THAT(refusal(view_capture, with_text({{"taps", {"blocks.0.nothing"}}})).second, HasSubstr("has no tap"));
   EXPECT_EQ(refusal(view_lens, with_text({{"interventions", {{{"zero", "nowhere"}}}}})).first, 400);

@@ -13,7 +13,6 @@ namespace limpid {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr int64_t kLongest = 256;  // tokens of a text that the run folder keeps
 
@@ -58,15 +57,15 @@ std::vector<Example> own_texts(const Session& session, const fs::path& folder, i
 
 std::vector<Example> read_texts(InspectCall& call) {
   const Session& session = call.session();
-  const Json* given = call.fields.any("texts");
+  const nlohmann::json* given = call.fields.any("texts");
   const bool corpus = call.fields.flag("corpus");
   const int64_t most = call.fields.whole("most", 200, 1, call.limits.texts);
   std::vector<Example> examples;
-  if (given && !given->is_array()) throw HttpError(400, "\"texts\" is to be a list.", {.param = "texts"});
+  if (given && !given->is_array()) throw HttpError(400, "\"texts\" must be a list.", {.param = "texts"});
   if (given && static_cast<int64_t>(given->size()) > call.limits.texts)
     throw HttpError(400, fmt::format("There are {} texts, and one request takes {}.", given->size(), call.limits.texts),
                     {.param = "texts"});
-  for (const Json& one : given ? *given : Json::array()) {
+  for (const nlohmann::json& one : given ? *given : nlohmann::json::array()) {
     const bool pair = one.is_array() && one.size() == 2 && one[0].is_string() && one[1].is_string();
     if (!pair && !one.is_string())
       throw HttpError(400, "\"texts\" holds texts, or pairs of a source and its target.", {.param = "texts"});

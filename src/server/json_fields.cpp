@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/json.h"
 #include "base/nearest.h"
@@ -10,7 +11,21 @@ namespace limpid {
 
 using nlohmann::json;
 
-JsonFields::JsonFields(std::string_view body) : object_(parse_json(body, "The body is no JSON")) {
+namespace {
+
+// 3.0 is as good as 3.
+int64_t whole_of(const json& value, const std::string& name, int64_t low, int64_t high) {
+  const double number = value.is_number() ? value.get<double>() : std::nan("");
+  if (!(number >= static_cast<double>(low) && number <= static_cast<double>(high)) || number != std::floor(number))
+    JsonFields::refuse(name, fmt::format("\"{}\" must be a whole number from {} to {}.", name, low, high));
+  return value.is_number_integer() ? value.get<int64_t>() : static_cast<int64_t>(number);
+}
+
+}  // namespace
+
+JsonFields::JsonFields(const std::string& body) : JsonFields(parse_json(body, "The body is no JSON")) {}
+
+JsonFields::JsonFields(json object) : object_(std::move(object)) {
   if (!object_.is_object()) throw HttpError(400, "The body must be a JSON object.");
 }
 
@@ -18,19 +33,25 @@ void JsonFields::refuse(const std::string& name, const std::string& message) {
   throw HttpError(400, message, {.param = name});
 }
 
-const json* JsonFields::any(const char* name) {
-  known_.emplace_back(name);
+bool JsonFields::has(const std::string& name) const {
   const auto found = object_.find(name);
-  return found == object_.end() || found->is_null() ? nullptr : &*found;
+  return found != object_.end() && !found->is_null();
 }
 
-const json& JsonFields::needed(const char* name) {
+bool JsonFields::given(const std::string& name) const { return object_.contains(name); }
+
+const json* JsonFields::any(const std::string& name) {
+  known_.insert(name);
+  return has(name) ? &object_.at(name) : nullptr;
+}
+
+const json& JsonFields::needed(const std::string& name) {
   const json* value = any(name);
   if (!value) refuse(name, fmt::format("The field \"{}\" is missing.", name));
   return *value;
 }
 
-std::optional<double> JsonFields::number(const char* name, double low, double high) {
+std::optional<double> JsonFields::number(const std::string& name, double low, double high) {
   const json* value = any(name);
   if (!value) return std::nullopt;
   if (!value->is_number()) refuse(name, fmt::format("\"{}\" must be a number.", name));
@@ -40,35 +61,68 @@ std::optional<double> JsonFields::number(const char* name, double low, double hi
   return number;
 }
 
-std::optional<int64_t> JsonFields::whole(const char* name, int64_t low, int64_t high) {
-  const json* value = any(name);
-  if (!value) return std::nullopt;
-  // 3.0 is as good as 3.
-  const double number = value->is_number() ? value->get<double>() : std::nan("");
-  if (!(number >= static_cast<double>(low) && number <= static_cast<double>(high)) || number != std::floor(number))
-    refuse(name, fmt::format("\"{}\" must be a whole number from {} to {}.", name, low, high));
-  return value->is_number_integer() ? value->get<int64_t>() : static_cast<int64_t>(number);
+double JsonFields::number(const std::string& name, double otherwise) {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  return number(name, -kMost, kMost).value_or(otherwise);
 }
 
-std::optional<bool> JsonFields::flag(const char* name) {
+std::optional<int64_t> JsonFields::whole(const std::string& name, int64_t low, int64_t high) {
   const json* value = any(name);
-  if (!value) return std::nullopt;
+  return value ? std::optional(whole_of(*value, name, low, high)) : std::nullopt;
+}
+
+int64_t JsonFields::whole(const std::string& name, int64_t otherwise, int64_t low, int64_t high) {
+  return whole(name, low, high).value_or(otherwise);
+}
+
+bool JsonFields::flag(const std::string& name, bool otherwise) {
+  const json* value = any(name);
+  if (!value) return otherwise;
   if (!value->is_boolean()) refuse(name, fmt::format("\"{}\" must be true or false.", name));
   return value->get<bool>();
 }
 
-std::optional<std::string> JsonFields::text(const char* name) {
+std::string JsonFields::text(const std::string& name, std::string_view otherwise) {
   const json* value = any(name);
-  if (!value) return std::nullopt;
-  if (!value->is_string()) refuse(name, fmt::format("\"{}\" must be a string.", name));
+  if (!value) return std::string(otherwise);
+  if (!value->is_string()) refuse(name, fmt::format("\"{}\" must be a text.", name));
   return value->get<std::string>();
 }
 
-void JsonFields::ignore(std::initializer_list<const char*> names) {
-  known_.insert(known_.end(), names.begin(), names.end());
+std::vector<std::string> JsonFields::texts(const std::string& name) {
+  const json* value = any(name);
+  std::vector<std::string> texts;
+  if (!value) return texts;
+  if (value->is_string()) return {value->get<std::string>()};
+  const auto is_text = [](const json& one) { return one.is_string(); };
+  if (!value->is_array() || !std::all_of(value->begin(), value->end(), is_text))
+    refuse(name, fmt::format("\"{}\" must be a list of texts.", name));
+  return value->get<std::vector<std::string>>();
 }
 
-void JsonFields::unless(const char* name, const json& harmless) {
+std::vector<int64_t> JsonFields::wholes(const std::string& name) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  const json* value = any(name);
+  std::vector<int64_t> numbers;
+  if (!value) return numbers;
+  if (!value->is_array()) return {whole_of(*value, name, -kMost, kMost)};
+  for (const json& one : *value) numbers.push_back(whole_of(one, name, -kMost, kMost));
+  return numbers;
+}
+
+std::vector<int32_t> JsonFields::ids(const std::string& name, int64_t vocab) {
+  std::vector<int32_t> ids;
+  for (const int64_t id : wholes(name)) {
+    if (id < 0 || id >= vocab)
+      refuse(name, fmt::format("\"{}\" has a token {}, the vocabulary has the tokens 0 to {}.", name, id, vocab - 1));
+    ids.push_back(static_cast<int32_t>(id));
+  }
+  return ids;
+}
+
+void JsonFields::ignore(std::initializer_list<const char*> names) { known_.insert(names.begin(), names.end()); }
+
+void JsonFields::unless(const std::string& name, const json& harmless) {
   const json* value = any(name);
   if (value && *value != harmless) refuse(name, fmt::format("\"{}\" is not supported here: leave it out.", name));
 }
@@ -76,7 +130,7 @@ void JsonFields::unless(const char* name, const json& harmless) {
 void JsonFields::finish() const {
   const std::vector<std::string_view> known(known_.begin(), known_.end());
   for (const auto& [name, value] : object_.items())
-    if (std::find(known.begin(), known.end(), name) == known.end())
+    if (!known_.contains(name))
       refuse(name, fmt::format("There is no field \"{}\" here{}", name.substr(0, 100), did_you_mean(name, known)));
 }
 

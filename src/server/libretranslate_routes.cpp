@@ -65,7 +65,7 @@ Texts read_texts_field(const json& body) {
 class TranslationRoutes {
  public:
   TranslationRoutes(const Server& server, const ServedModels& models, std::map<std::string, LanguagePair> pairs,
-         const RequestLimits& limits)
+                    const RequestLimits& limits)
       : server_(server), models_(models), pairs_(std::move(pairs)), limits_(limits) {}
 
   Response languages(const Request&) const {

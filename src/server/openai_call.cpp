@@ -87,7 +87,7 @@ std::vector<OpenAiCall::Prompt> read_texts(const json& value, const char* field,
 
 OpenAiCall read_call(JsonFields& fields) {
   OpenAiCall call;
-  call.model = fields.text("model").value_or("");
+  call.model = fields.text("model");
   call.options.temperature = fields.number("temperature", 0, 100);
   call.options.top_p = fields.number("top_p", 0, 1);
   if (call.options.top_p == 0) call.options.temperature = 0;  // the likeliest token alone
@@ -105,13 +105,13 @@ OpenAiCall read_call(JsonFields& fields) {
   constexpr int64_t kMostSeed = int64_t{1} << 53;
   const auto seed = fields.whole("seed", -kMostSeed, kMostSeed);
   call.seed = seed ? static_cast<uint64_t>(*seed) : std::random_device{}();
-  call.stream = fields.flag("stream").value_or(false);
-  call.ignore_end = fields.flag("ignore_eos").value_or(false);
+  call.stream = fields.flag("stream");
+  call.ignore_end = fields.flag("ignore_eos");
   if (const json* options = fields.any("stream_options")) {
     if (!options->is_object() || !call.stream)
       JsonFields::refuse("stream_options", "\"stream_options\" must be an object and goes with \"stream\": true.");
-    JsonFields inner(options->dump());
-    call.include_usage = inner.flag("include_usage").value_or(false);
+    JsonFields inner(*options);
+    call.include_usage = inner.flag("include_usage");
     inner.ignore({"include_obfuscation"});
     inner.finish();
   }

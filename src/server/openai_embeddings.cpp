@@ -22,8 +22,8 @@ std::vector<float> shortened(const std::vector<real>& vector, size_t dimensions)
 
 Response answer_embeddings(const ServedModels& models, const RequestLimits& limits, const Request& request) {
   JsonFields fields(request.body);
-  const ServedModel& model = models.find(fields.text("model").value_or(""));
-  const std::string format = fields.text("encoding_format").value_or("float");
+  const ServedModel& model = models.find(fields.text("model"));
+  const std::string format = fields.text("encoding_format", "float");
   if (format != "float" && format != "base64")
     JsonFields::refuse("encoding_format", "\"encoding_format\" is \"float\" or \"base64\".");
   const auto dimensions = fields.whole("dimensions", 1, 1 << 30);

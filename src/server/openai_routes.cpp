@@ -23,7 +23,7 @@ struct OpenAiRoutes {
     OpenAiCall call = read_call(fields);
     const ServedModel& model = models.find(call.model);
     call.logprobs = fields.whole("logprobs", 0, 100).value_or(-1);
-    call.echo = fields.flag("echo").value_or(false);
+    call.echo = fields.flag("echo");
     call.best_of = fields.whole("best_of", 1, 128).value_or(call.n);
     if (call.best_of < call.n) JsonFields::refuse("best_of", "\"best_of\" must be at least \"n\".");
     if (call.best_of > call.n && call.stream)
@@ -44,7 +44,7 @@ struct OpenAiRoutes {
     const ServedModel& model = models.find(call.model);
     if (const auto most = fields.whole("max_completion_tokens", 1, int64_t{1} << 31)) call.options.max_tokens = most;
     if (call.options.max_tokens == 0) JsonFields::refuse("max_tokens", "\"max_tokens\" must be 1 or more.");
-    const bool tells = fields.flag("logprobs").value_or(false);
+    const bool tells = fields.flag("logprobs");
     const auto top = fields.whole("top_logprobs", 0, 100);
     if (top && !tells) JsonFields::refuse("top_logprobs", "\"top_logprobs\" goes with \"logprobs\": true.");
     if (tells) call.logprobs = top.value_or(0);

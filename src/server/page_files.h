@@ -14,9 +14,9 @@ namespace limpid {
 // (share/limpid/page). Where it has not been built yet, where it will be; empty: nowhere.
 std::filesystem::path find_page();
 
-// All files of the folder, read once: when the server starts, or, if the page is still being built then, when it is first
-// asked for afterwards. Requests are looked up by name in what was read, so that no path of a request
-// ever reaches the file system.
+// All files of the folder, read once: when the server starts, or, if the page is still being built then, when it is
+// first asked for afterwards. Requests are looked up by name in what was read, so that no path of a request ever
+// reaches the file system.
 class PageFiles {
  public:
   explicit PageFiles(const std::filesystem::path& folder);
