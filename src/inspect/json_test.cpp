@@ -145,7 +145,9 @@ TEST_P(LookJson, TraceBeginsAndEndsWithProbabilitiesOfTheText) {
   // The last layer's vector at the answer, given back, is the whole answer.
   const Json& maps = json["maps"][recurrent() ? "h" : "resid_post"];
   const double last = maps.back()["probability"].back().get<double>();
-  if (!recurrent()) EXPECT_NEAR(last, p[4], std::get<1>(GetParam()) == Saved::floats ? 1e-5 : 0.02);
+  if (!recurrent()) {
+    EXPECT_NEAR(last, p[4], std::get<1>(GetParam()) == Saved::floats ? 1e-5 : 0.02);
+  }
   for (const auto& [name, layers] : json["maps"].items())
     for (const Json& layer : layers) EXPECT_EQ(std::ssize(layer["probability"]), example.positions());
 }

@@ -14,7 +14,9 @@ enum class Saved { floats, quantized };
 class SavedSession {
  public:
   SavedSession(const std::string& name, Saved saved) {
-    const SmallModel small = small_model(small_configs().at(name));
+    nlohmann::ordered_json config = small_configs().at(name);
+    if (config["model_type"] == "rnn_seq2seq") config["eos_token_id"] = 2;  // its targets are texts, which end
+    const SmallModel small = small_model(config);
     if (saved == Saved::floats) {
       write_model(folder_.path(), small.model->config(), *small.parameters);
     } else {

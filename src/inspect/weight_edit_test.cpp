@@ -130,7 +130,7 @@ TEST(OwnedWeights, AModelOutlivesWhatLoadedIt) {
   write_model(folder.path(), small.model->config(), *small.parameters);
   const std::unique_ptr<Model> model = std::move(load_model(folder.path(), {.need_tokenizers = false}).model);
   std::unique_ptr<Model> sharing = load_model(folder.path(), {.need_tokenizers = false}).model->sharing_weights();
-  Run run({});
+  limpid::Run run({});
   const Tensor a = model->logits(run, small.batch), b = sharing->logits(run, small.batch);
   for (int64_t i = 0; i < a.rows(); ++i)
     for (int64_t j = 0; j < a.cols(); ++j) ASSERT_EQ(a.values()(i, j), b.values()(i, j));

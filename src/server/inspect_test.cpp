@@ -175,8 +175,8 @@ TEST_P(Inspect, ThumbnailsAreThePatternsOfAllHeads) {
     size_t at = 0;
     for (const Json& name : group["attention"]) {
       const std::string tap = name == "align" ? "align" : name.get<std::string>() + ".pattern";
-      for (const real x : tap_values(saved.session.model(), saved.example(), {tap}).at(tap).numbers)
-        EXPECT_EQ(numbers.at(at++), x);
+      const TapValues pattern = tap_values(saved.session.model(), saved.example(), {tap}).at(tap);
+      for (const real x : pattern.numbers) EXPECT_EQ(numbers.at(at++), x);
     }
     EXPECT_EQ(at, numbers.size());
   }

@@ -151,7 +151,7 @@ TEST(InspectServer, AnswersOverSockets) {
   EXPECT_FALSE(description["example"].is_null());
   const Json lens = Json::parse(body_of(http(port, "POST", "/inspect/lens", R"({"text":"a b c"})")));
   EXPECT_TRUE(lens.contains("lens"));
-  EXPECT_THAT(http(port, "POST", "/inspect/lens", R"({"texts":"a"})"),
+  EXPECT_THAT(http(port, "POST", "/inspect/lens", R"({"text":"a","texts":"a"})"),
               testing::AllOf(HasSubstr(" 400 "), HasSubstr("texts")));
   EXPECT_THAT(http(port, "POST", "/inspect/lens", "{"), HasSubstr(" 400 "));
   const std::string capture =

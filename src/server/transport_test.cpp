@@ -145,13 +145,14 @@ TEST_F(RunningServer, StreamsAndNoticesAClientThatLeaves) {
 }
 
 TEST_F(RunningServer, FinishesWhatRunsAndRefusesNewWork) {
-  HttpClient client(port());
+  const int port_until_then = port();
+  HttpClient client(port_until_then);
   client.send(request_text("GET", "/stream"));
   client.receive_until("data: 0\n\n");
   auto stopped = std::async(std::launch::async, [&] { server_->stop(60s); });
   EXPECT_THAT(client.receive_all(60), HasSubstr("data: 1999\n\n"));
   stopped.get();
-  EXPECT_FALSE(HttpClient(port()).connected());
+  EXPECT_FALSE(HttpClient(port_until_then).connected());
 }
 
 TEST_F(RunningServer, CutsWhatRunsWhenTheGraceIsOver) {

@@ -15,11 +15,11 @@ namespace {
 namespace fs = std::filesystem;
 using Kind = OwnText::Kind;
 
-constexpr int64_t kLittleText = 100'000;   // bytes: too few for subwords that a writer could learn from
-constexpr int64_t kMuchText = 3'000'000;   // bytes: a language model of this seldom sees a line often
-constexpr int64_t kClosedWorld = 4000;     // different words of a text that uses the same ones over and over
-constexpr int64_t kMaxLength = 256;        // tokens of an example, that positions are made for
-constexpr int64_t kHeldOut = 2000;         // lines at most
+constexpr int64_t kLittleText = 100'000;  // bytes: too few for subwords that a writer could learn from
+constexpr int64_t kMuchText = 3'000'000;  // bytes: a language model of this seldom sees a line often
+constexpr int64_t kClosedWorld = 4000;    // different words of a text that uses the same ones over and over
+constexpr int64_t kMaxLength = 256;       // tokens of an example, that positions are made for
+constexpr int64_t kHeldOut = 2000;        // lines at most
 
 std::string size_text(int64_t bytes) {
   if (bytes < 1'000'000) return fmt::format("{:.0f} kB", std::ceil(static_cast<double>(bytes) / 1e3));
@@ -40,13 +40,12 @@ std::string describe_side(const SideSurvey& side) {
 }
 
 // Which column of a TSV has the labels: the one with fewer different texts.
-bool label_first(const TextSurvey& survey) {
-  return survey.sides[0].characters <= survey.sides[1].characters;
-}
+bool label_first(const TextSurvey& survey) { return survey.sides[0].characters <= survey.sides[1].characters; }
 
 bool is_lines(const OwnText& text, const TextSurvey& survey) {
   if (!text.unit.empty()) return text.unit == "lines";
-  const auto words = static_cast<double>(survey.sides[0].words) / static_cast<double>(std::max<int64_t>(survey.sampled, 1));
+  const auto words =
+      static_cast<double>(survey.sides[0].words) / static_cast<double>(std::max<int64_t>(survey.sampled, 1));
   return survey.ends_sentence >= 0.9 || words <= 3;
 }
 
@@ -138,8 +137,7 @@ void describe_text(ChosenRecipe& chosen, const OwnText& text, const TextSurvey& 
     choice += fmt::format(", {:.1f} % repeated",
                           100 * static_cast<double>(survey.duplicates) / static_cast<double>(survey.lines));
   const SideSurvey& first = survey.sides[text.kind == Kind::labels && label_first(survey) ? 1 : 0];
-  chosen.decisions.push_back(
-      {"text", choice, two ? "source: " + describe_side(first) : describe_side(first)});
+  chosen.decisions.push_back({"text", choice, two ? "source: " + describe_side(first) : describe_side(first)});
   if (two) chosen.decisions.push_back({"", "", "target: " + describe_side(survey.sides[1])});
 }
 
@@ -170,8 +168,8 @@ ChosenRecipe choose_data(const OwnText& text, const TextSurvey& survey) {
   if (text.kind == Kind::labels) {
     recipe.data.labels = true;
     recipe.data.columns = label_first(survey) ? std::vector<int64_t>{1, 0} : std::vector<int64_t>{0, 1};
-    chosen.decisions.push_back({"labels", label_first(survey) ? "the first column" : "the second column",
-                                "its texts are the shorter ones"});
+    chosen.decisions.push_back(
+        {"labels", label_first(survey) ? "the first column" : "the second column", "its texts are the shorter ones"});
   }
   choose_tokens(chosen, text, survey);
   if (text.kind == Kind::text) {
@@ -181,7 +179,7 @@ ChosenRecipe choose_data(const OwnText& text, const TextSurvey& survey) {
     chosen.decisions.push_back({"examples", lines ? "every line" : "windows of one long text",
                                 !text.unit.empty() ? "as asked"
                                 : lines            ? "lines end as sentences do (--stream reads it as one text)"
-                                                   : "lines go on from one to the next (--lines reads them one by one)"});
+                                        : "lines go on from one to the next (--lines reads them one by one)"});
   }
   recipe.stop.steps = 1000;
   recipe.schedule = {.kind = "linear", .learning_rate = 0.003, .warmup = 100, .final = 0};
@@ -190,11 +188,11 @@ ChosenRecipe choose_data(const OwnText& text, const TextSurvey& survey) {
   if (!text.from.empty()) recipe.start_from = fs::absolute(text.from).lexically_normal().string();
   recipe.validation.translate = text.minutes < 5 ? 100 : 200;
   recipe = with_overrides(recipe, text.overrides);
-  const Task task = task_of(recipe), asked = text.kind == Kind::pairs   ? Task::translation
+  const Task task = task_of(recipe), asked = text.kind == Kind::pairs    ? Task::translation
                                              : text.kind == Kind::labels ? Task::classification
                                                                          : Task::language_model;
-  check(task == asked || (asked == Task::language_model && task == Task::masked),
-        "[train] a {} cannot learn this: {}", recipe.model.value("model_type", "model"),
+  check(task == asked || (asked == Task::language_model && task == Task::masked), "[train] a {} cannot learn this: {}",
+        recipe.model.value("model_type", "model"),
         asked == Task::translation      ? "pairs are learned by marian, pegasus and rnn_seq2seq"
         : asked == Task::classification ? "labels are learned by bert"
                                         : "text is learned by gpt2, llama and bert");

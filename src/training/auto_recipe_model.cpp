@@ -163,8 +163,8 @@ class Chooser {
     const double by_time = amounts_.seconds / timing_.seconds;
     const double most = most_epochs(text_.kind) * amounts_.target / amounts_.batch;
     const bool enough = by_time > std::max(most, static_cast<double>(kFewestUpdates));
-    const auto steps =
-        std::max<int64_t>(static_cast<int64_t>(enough ? std::max(most, static_cast<double>(kFewestUpdates)) : by_time), 20);
+    const auto steps = std::max<int64_t>(
+        static_cast<int64_t>(enough ? std::max(most, static_cast<double>(kFewestUpdates)) : by_time), 20);
     const double epochs = amounts_.epochs(static_cast<double>(steps));
     const bool closed = recipe_.tokenizer.kind == "words" && text_.kind == Kind::text;
     const double dropout = closed ? 0 : dropout_for(epochs);
@@ -200,15 +200,13 @@ class Chooser {
   void choose_validation(int64_t steps) {
     const int64_t times = text_.minutes < 3 ? 4 : text_.minutes < 60 ? 8 : 16;
     recipe_.validation.steps = recipe_.checkpoint.steps = (steps + times - 1) / times;
-    recipe_.validation.metric = text_.kind == Kind::pairs    ? "chrf"
-                                : text_.kind == Kind::labels ? "exact"
-                                                             : "loss";
+    recipe_.validation.metric = text_.kind == Kind::pairs ? "chrf" : text_.kind == Kind::labels ? "exact" : "loss";
     recipe_.decode.beam = 4;
     const CorpusReport& held_out = dataset_.valid_report;
     decide("held out",
-           recipe_.data.unit == "stream" ? fmt::format("{} tokens", with_separators(held_out.tokens[0]))
-                                         : fmt::format("{} {}", with_separators(held_out.kept),
-                                                       text_.kind == Kind::pairs ? "pairs" : "lines"),
+           recipe_.data.unit == "stream"
+               ? fmt::format("{} tokens", with_separators(held_out.tokens[0]))
+               : fmt::format("{} {}", with_separators(held_out.kept), text_.kind == Kind::pairs ? "pairs" : "lines"),
            recipe_.data.valid.empty() ? "taken from the text, never trained on; the best model is the one that does "
                                         "best on them"
                                       : "the files given with --valid");

@@ -11,16 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<Rung, 10> kLadder = {{{64, 2},
-                                           {128, 2},
-                                           {128, 3},
-                                           {128, 4},
-                                           {192, 3},
-                                           {256, 3},
-                                           {256, 4},
-                                           {384, 4},
-                                           {512, 6},
-                                           {768, 8}}};
+constexpr std::array<Rung, 10> kLadder = {
+    {{64, 2}, {128, 2}, {128, 3}, {128, 4}, {192, 3}, {256, 3}, {256, 4}, {384, 4}, {512, 6}, {768, 8}}};
 
 bool has_two_stacks(const std::string& type) { return type == "marian" || type == "pegasus"; }
 
@@ -51,15 +43,9 @@ Json rung_model(const std::string& type, const Rung& rung, int64_t positions, do
             {"max_position_embeddings", positions},
             {"dropout", dropout}};
   if (type == "gpt2")
-    return {{"model_type", type},
-            {"n_layer", rung.layers},
-            {"n_head", heads},
-            {"n_embd", width},
-            {"n_positions", positions},
-            {"activation_function", "gelu_new"},
-            {"embd_pdrop", dropout},
-            {"attn_pdrop", dropout},
-            {"resid_pdrop", dropout}};
+    return {{"model_type", type},    {"n_layer", rung.layers},   {"n_head", heads},
+            {"n_embd", width},       {"n_positions", positions}, {"activation_function", "gelu_new"},
+            {"embd_pdrop", dropout}, {"attn_pdrop", dropout},    {"resid_pdrop", dropout}};
   if (type == "llama")
     return {{"model_type", type},
             {"hidden_size", width},
@@ -82,11 +68,12 @@ Json rung_model(const std::string& type, const Rung& rung, int64_t positions, do
             {"hidden_dropout_prob", dropout},
             {"attention_probs_dropout_prob", dropout}};
   if (type == "rnn_seq2seq")
-    return {{"model_type", type},       {"cell", "gru"},       {"layers", 1},          {"embed_dim", width},
+    return {{"model_type", type},       {"cell", "gru"},           {"layers", 1},           {"embed_dim", width},
             {"hidden_size", 2 * width}, {"attention", "additive"}, {"bidirectional", true}, {"dropout", dropout}};
-  fail("[train] no size can be chosen for model_type {}: write a recipe, or take marian, pegasus, gpt2, llama, bert or "
-       "rnn_seq2seq",
-       type);
+  fail(
+      "[train] no size can be chosen for model_type {}: write a recipe, or take marian, pegasus, gpt2, llama, bert or "
+      "rnn_seq2seq",
+      type);
 }
 
 }  // namespace limpid

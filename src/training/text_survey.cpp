@@ -23,13 +23,13 @@ struct ScriptRange {
 
 // Unicode's blocks of letters that are in daily use, roughly: enough to say what a text is written in.
 constexpr ScriptRange kScripts[] = {
-    {0x41, 0x5A, "Latin"},          {0x61, 0x7A, "Latin"},          {0xC0, 0x24F, "Latin"},
-    {0x370, 0x3FF, "Greek"},        {0x400, 0x52F, "Cyrillic"},     {0x530, 0x58F, "Armenian"},
-    {0x590, 0x5FF, "Hebrew"},       {0x600, 0x6FF, "Arabic"},       {0x900, 0x97F, "Devanagari"},
-    {0x980, 0x9FF, "Bengali"},      {0xB80, 0xBFF, "Tamil"},        {0xC00, 0xC7F, "Telugu"},
-    {0xE00, 0xE7F, "Thai"},         {0x10A0, 0x10FF, "Georgian"},   {0x1100, 0x11FF, "Hangul"},
-    {0x1200, 0x137F, "Ethiopic"},   {0x1780, 0x17FF, "Khmer"},      {0x1E00, 0x1EFF, "Latin"},
-    {0x3040, 0x30FF, "Kana"},       {0x3400, 0x9FFF, "Han"},        {0xAC00, 0xD7AF, "Hangul"},
+    {0x41, 0x5A, "Latin"},        {0x61, 0x7A, "Latin"},        {0xC0, 0x24F, "Latin"},
+    {0x370, 0x3FF, "Greek"},      {0x400, 0x52F, "Cyrillic"},   {0x530, 0x58F, "Armenian"},
+    {0x590, 0x5FF, "Hebrew"},     {0x600, 0x6FF, "Arabic"},     {0x900, 0x97F, "Devanagari"},
+    {0x980, 0x9FF, "Bengali"},    {0xB80, 0xBFF, "Tamil"},      {0xC00, 0xC7F, "Telugu"},
+    {0xE00, 0xE7F, "Thai"},       {0x10A0, 0x10FF, "Georgian"}, {0x1100, 0x11FF, "Hangul"},
+    {0x1200, 0x137F, "Ethiopic"}, {0x1780, 0x17FF, "Khmer"},    {0x1E00, 0x1EFF, "Latin"},
+    {0x3040, 0x30FF, "Kana"},     {0x3400, 0x9FFF, "Han"},      {0xAC00, 0xD7AF, "Hangul"},
     {0x20000, 0x323AF, "Han"},
 };
 
@@ -63,7 +63,8 @@ class SideCounter {
   SideSurvey finish(int64_t bytes) {
     side_.bytes = bytes;
     side_.distinct_words = std::ssize(words_);
-    side_.single_words = std::count_if(words_.begin(), words_.end(), [](const auto& entry) { return entry.second == 1; });
+    side_.single_words =
+        std::count_if(words_.begin(), words_.end(), [](const auto& entry) { return entry.second == 1; });
     side_.distinct_characters = std::ssize(characters_);
     int64_t most = 0;
     for (const auto& [name, count] : scripts_)

@@ -23,9 +23,9 @@ struct SideSurvey {
 };
 
 struct TextSurvey {
-  int64_t lines = 0;       // that are not empty
-  int64_t duplicates = 0;  // lines equal to an earlier one
-  int64_t sampled = 0;     // lines that words and lengths were counted on
+  int64_t lines = 0;         // that are not empty
+  int64_t duplicates = 0;    // lines equal to an earlier one
+  int64_t sampled = 0;       // lines that words and lengths were counted on
   double ends_sentence = 0;  // share of the sampled lines that end as a sentence does
   std::array<SideSurvey, 2> sides;
 };
