@@ -1,5 +1,6 @@
 # Installs src/limpid.h and every header of ours that it leads to, with the prefix <limpid/…> before the names they include.
 # Needs: source (the folder src), destination.
+cmake_minimum_required(VERSION 3.25)  # a script of its own: policies are not inherited
 set(queue limpid.h)
 set(seen)
 while(queue)
