@@ -162,10 +162,8 @@ std::string BpeTokenizer::decode(std::span<const int32_t> ids) const {
   for (const int32_t id : ids) {
     const std::string& piece = vocabulary().piece(id);
     if (vocabulary().is_special(id)) continue;
-    if (is_added_[static_cast<size_t>(id)])
-      text += piece;
-    else if (pre_tokenizer_.byte_level())
-      text += bytes_of_piece(piece);
+    if (pre_tokenizer_.byte_level())
+      text += is_added_[static_cast<size_t>(id)] ? piece : bytes_of_piece(piece);
     else if (const auto byte = byte_fallback_ ? byte_of_token(piece) : std::nullopt)
       text += static_cast<char>(*byte);
     else

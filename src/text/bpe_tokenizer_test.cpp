@@ -167,6 +167,8 @@ TEST(BpeTokenizer, CharactersWithBytesToFallBackOn) {
   BpeParts parts;
   std::vector<std::string> pieces = {"<unk>", "\u2581", "a", "b", "ab", "\u2581ab"};
   for (int byte = 0; byte < 256; ++byte) pieces.push_back(byte_token(static_cast<uint8_t>(byte)));
+  pieces.emplace_back("\u2581\u2581");  // a token of its own for two spaces, as Gemma's vocabularies have them
+  parts.added = {BpeParts::Added{262}};
   parts.vocabulary = std::make_shared<Vocabulary>(std::move(pieces), std::vector<std::string>{"<unk>"}, "x");
   parts.merges = {{"a", "b"}, {"\u2581", "ab"}};
   parts.pre_tokenizer = PreTokenizer({{"type", "Metaspace"}, {"prepend_scheme", "first"}, {"split", false}}, "x");
@@ -178,6 +180,7 @@ TEST(BpeTokenizer, CharactersWithBytesToFallBackOn) {
   EXPECT_THAT(tokenizer.encode("ab x"), ElementsAre(5, 1, 6 + 'x'));
   for (const std::string text : {"ab ab", "b  a", "\uD55C\uAD6D", "x\ny"})
     EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
+  EXPECT_EQ(tokenizer.decode(std::vector<int32_t>{5, 262, 2}), "ab  a");
 }
 
 TEST(BpeTokenizer, MergesThatDoNotFitAreErrors) {
