@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "models/names.h"
 #include "tensor/quantize.h"
 
 namespace limpid {
@@ -18,6 +19,12 @@ bool is_output(const Weight& weight, const Config& config) {
 bool is_turned(const Weight& weight, const Config& config) {
   return config.layout == WeightLayout::in_out && weight.is_matrix() &&
          (weight.part == Part::attention || weight.part == Part::feed_forward);
+}
+
+// Which experts a token takes hangs on small differences of scores, and the router is a small matrix.
+bool is_router(const Weight& weight, const Config& config) {
+  if (config.experts.count == 0) return false;
+  return weight.name.ends_with("." + names_of(config).decoder.parts.experts.router + ".weight");
 }
 
 std::vector<real> transposed(const std::vector<real>& numbers, int64_t rows, int64_t cols) {
@@ -44,7 +51,8 @@ void fill(Weight& weight, NumberType type, const std::vector<real>& numbers, Wei
 }  // namespace
 
 NumberType quantized_type(const Weight& weight, const Config& config, const QuantizeOptions& options) {
-  const bool stays = !weight.is_matrix() || weight.part == Part::norm || weight.part == Part::position;
+  const bool stays =
+      !weight.is_matrix() || weight.part == Part::norm || weight.part == Part::position || is_router(weight, config);
   if (stays || options.bits == 32) return NumberType::f32;
   const int output_bits = options.output_bits > 0 ? options.output_bits : std::max(options.bits, 8);
   const int bits = is_output(weight, config) ? output_bits : options.bits;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/file.h"
 #include "base/temporary_folder.h"
 #include "formats/gguf_export.h"
 #include "formats/gguf_model.h"
@@ -54,7 +55,11 @@ class QuantizedFamilies : public Quantized, public testing::WithParamInterface<s
 INSTANTIATE_TEST_SUITE_P(All, QuantizedFamilies, testing::ValuesIn(small_config_names()), config_of_test);
 
 TEST_P(QuantizedFamilies, FolderGivesTheScoresOfTheModelInMemory) {
-  const SmallModel small = small_model(small_configs().at(GetParam()));
+  Json config = small_configs().at(GetParam());
+  // Between two experts of nearly equal scores the smallest change decides: here every token takes all of them.
+  for (const char* count : {"num_local_experts", "num_experts"})
+    if (config.contains(count)) config["num_experts_per_tok"] = config[count];
+  const SmallModel small = small_model(config);
   const QuantizedModel quantized = quantize(*small.model, {.bits = 8});
   const std::vector<real> before = logits(*small.model, small.batch), after = logits(*quantized.model, small.batch);
   EXPECT_LT(distance(after, before), 4e-3);  // rows of six to twenty numbers: some per cent of the size
@@ -170,6 +175,34 @@ TEST_F(Quantized, WhatGgufCannotHoldIsSaid) {
   EXPECT_THAT(reason("marian"), HasSubstr("Llama and GPT-2"));
   EXPECT_THAT(reason("gpt2_rms_rotary"), HasSubstr("only Limpid"));
   EXPECT_THAT(reason("llama_tied_bias"), HasSubstr("biases"));
+}
+
+TEST_F(Quantized, RoutersStayAsTheyAre) {
+  for (const std::string name : {"mixtral", "qwen2_moe"}) {
+    const SmallModel small = small_model(small_configs().at(name));
+    int routers = 0;
+    quantize(*small.model, {.bits = 4}).model->visit_parameters([&](Weight& weight) {
+      const bool router = weight.name.ends_with(".gate.weight");
+      EXPECT_TRUE(!router || weight.type == NumberType::f32) << weight.name;
+      routers += router ? 1 : 0;
+    });
+    EXPECT_EQ(routers, small.model->config().decoder.layers) << name;
+  }
+}
+
+TEST_F(Quantized, WhatElseBelongsToAFolderIsCopied) {
+  const auto from = folder_.path() / "from", to = folder_.path() / "to";
+  std::filesystem::create_directories(from / "1_Pooling");
+  std::filesystem::create_directories(from / "onnx");
+  std::filesystem::create_directories(to);
+  const std::vector<std::string> belong = {"tokenizer.json", "spiece.model",          "chat_template.jinja",
+                                           "modules.json",   "1_Pooling/config.json", "generation_config.json"};
+  for (const std::string& name : belong) write_text(from / name, name);
+  for (const char* name : {"config.json", "model.safetensors", "onnx/model.onnx"}) write_text(from / name, name);
+  for (int time = 0; time < 2; ++time) copy_companions(from, to);
+  for (const std::string& name : belong) EXPECT_EQ(read_text(to / name), name);
+  for (const char* name : {"config.json", "model.safetensors", "onnx"})
+    EXPECT_FALSE(std::filesystem::exists(to / name)) << name;
 }
 
 TEST_F(Quantized, DamagedFoldersAreRefused) {

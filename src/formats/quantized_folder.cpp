@@ -1,5 +1,7 @@
 #include "formats/quantized_folder.h"
 
+#include <algorithm>
+#include <array>
 #include <deque>
 
 #include "base/error.h"
@@ -15,10 +17,23 @@ namespace fs = std::filesystem;
 namespace {
 
 bool is_companion(const std::string& name) {
+  constexpr std::array others = {"spiece.model",
+                                 "merges.txt",
+                                 "encoder.json",
+                                 "special_tokens_map.json",
+                                 "added_tokens.json",
+                                 "chat_template.jinja",
+                                 "generation_config.json",
+                                 "modules.json",
+                                 "sentence_bert_config.json",
+                                 "config_sentence_transformers.json",
+                                 "recipe.toml"};
   return name.starts_with("tokenizer") || name.starts_with("vocab.") || name.ends_with(".spm") ||
-         name == "merges.txt" || name == "generation_config.json" || name == "special_tokens_map.json" ||
-         name == "added_tokens.json" || name == "recipe.toml";
+         std::ranges::find(others, name) != others.end();
 }
+
+// "1_Pooling", "2_Dense": the parts of a sentence-transformers folder behind the model.
+bool is_part(const std::string& name) { return name.size() > 2 && name[0] >= '0' && name[0] <= '9' && name[1] == '_'; }
 
 }  // namespace
 
@@ -66,9 +81,9 @@ bool is_quantized_folder(const fs::path& folder) {
 void copy_companions(const fs::path& from, const fs::path& to) {
   for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
     const std::string name = entry.path().filename().string();
-    if (!entry.is_regular_file() || !is_companion(name)) continue;
+    if (entry.is_directory() ? !is_part(name) : !is_companion(name)) continue;
     std::error_code error;
-    fs::copy_file(entry.path(), to / name, fs::copy_options::overwrite_existing, error);
+    fs::copy(entry.path(), to / name, fs::copy_options::overwrite_existing | fs::copy_options::recursive, error);
     check(!error, "[quantize] {}: cannot be copied: {}", entry.path().string(), error.message());
   }
 }

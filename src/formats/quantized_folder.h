@@ -14,7 +14,8 @@ void write_quantized_folder(const std::filesystem::path& folder, Model& model, i
 // Whether the folder holds a model that was quantised before and can be written anew.
 bool is_quantized_folder(const std::filesystem::path& folder);
 
-// Copies what else belongs to a model's folder: tokenizers and generation_config.json.
+// Copies what else belongs to a model's folder: tokenizers, chat template, generation_config.json, and the parts of
+// sentence-transformers.
 void copy_companions(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace limpid
