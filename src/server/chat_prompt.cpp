@@ -42,11 +42,22 @@ ordered_json read_messages(const json& messages) {
 
 }  // namespace
 
-std::vector<int32_t> chat_prompt(const ServedModel& model, const json& messages, const json* /*extra*/) {
+std::vector<int32_t> chat_prompt(const ServedModel& model, const json& messages, const json* extra) {
   const ordered_json conversation = read_messages(messages);
-  throw HttpError(
-      400, fmt::format("The model \"{}\" has no chat template: it continues texts, by /v1/completions.", model.id),
-      {.param = "model", .code = "no_chat_template"});
+  if (!model.chat)
+    throw HttpError(400,
+                    fmt::format("The model \"{}\" has no chat template{}: it continues texts, by /v1/completions.",
+                                model.id, model.chat_error.empty() ? "" : " that can be used: " + model.chat_error),
+                    {.param = "model", .code = "no_chat_template"});
+  if (extra && !extra->is_object())
+    JsonFields::refuse("chat_template_kwargs", "\"chat_template_kwargs\" must be an object.");
+  ChatOptions options;
+  if (extra) options.extra = *extra;
+  try {
+    return model.chat->ids(*model.loaded().tokenizers.source, conversation, options);
+  } catch (const Error& error) {  // the template's own words about roles that it does not know, and the like
+    throw HttpError(400, error.what(), {.param = "messages", .code = "refused_by_chat_template"});
+  }
 }
 
 }  // namespace limpid

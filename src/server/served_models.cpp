@@ -57,6 +57,11 @@ const ServedModel& ServedModels::load(const std::string& text, const EngineServi
     check(other->id != model->id, "[server] two models are named \"{}\": say ID=PATH for one of them", model->id);
   model->created = changed_at(model->path);
   model->session = open_session(model->path);
+  try {
+    model->chat = ChatFormat::open(model->path);
+  } catch (const Error& error) {  // texts can be written all the same
+    model->chat_error = error.what();
+  }
   if (model->config().family != Family::encoder) {
     EngineServiceOptions own = options;
     const Labels labels = {{"model", model->id}};

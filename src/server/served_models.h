@@ -4,10 +4,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "inference/chat_format.h"
 #include "inspect/session.h"
 #include "server/engine_service.h"
 
@@ -20,6 +22,8 @@ struct ServedModel {
   std::filesystem::path path;             // as the server was told
   int64_t created = 0;                    // seconds since 1970, of its files
   Session session;                        // model and tokenizers
+  std::optional<ChatFormat> chat;         // none: it was not made for conversations, or
+  std::string chat_error;                 // what is wrong with its template
   std::unique_ptr<EngineService> engine;  // null: the model does not write (encoders)
 
   const LoadedModel& loaded() const { return session.loaded; }

@@ -6,6 +6,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/temporary_folder.h"
 #include "formats/model_folder.h"
 #include "models/small_models.h"
@@ -26,6 +27,12 @@ class Serving : public testing::Test {
   static void SetUpTestSuite() {
     folder_ = std::make_unique<TemporaryFolder>();
     write("writer", "gpt2", "gpt2", {{"n_positions", 256}});
+    write("talker", "gpt2", "gpt2", {{"n_positions", 256}});
+    write_text(folder_->path() / "talker/chat_template.jinja",
+               "{% for m in messages %}{% if m.role == 'tool' %}{{ raise_exception('no tools') }}{% endif %}"
+               "{{ m.content }}{{ mark }}{% endfor %}");
+    write("mute", "gpt2", "gpt2", {});
+    write_text(folder_->path() / "mute/chat_template.jinja", "{% if");
     write("copier-en-ko", "pegasus", "pegasus", {});
     write("reader", "bert", "bert", {});
   }
@@ -38,7 +45,7 @@ class Serving : public testing::Test {
     };
     const Tokenizers tokenizers = train_tokenizers({.kind = TokenizerKind::characters}, lines, lines);
     nlohmann::ordered_json file = small_configs().at(config);
-    file.merge_patch(changes);
+    if (changes.is_object()) file.merge_patch(changes);
     file["vocab_size"] = tokenizers.target->size();
     const SpecialIds special = tokenizers.target->special();
     if (special.pad >= 0) file["pad_token_id"] = special.pad;
@@ -59,7 +66,7 @@ class Serving : public testing::Test {
     add_openai_routes(*server_, *models_, limits);
     add_libretranslate_routes(*server_, *models_, {}, limits);
     server_->start();
-    for (const char* name : {"writer", "copier-en-ko"})
+    for (const char* name : {"writer", "talker", "mute", "copier-en-ko"})
       models_->load((folder_->path() / name).string(), engine, &server_->metrics());
     server_->set_ready();
   }
@@ -181,6 +188,40 @@ TEST_F(Serving, RefusesWhatItCannotDo) {
   EXPECT_THAT(chat.body, HasSubstr("chat template"));
 }
 
+TEST_F(Serving, TalksByTheTemplateOfTheModel) {
+  json body = {{"model", "talker"}, {"max_tokens", 9}, {"temperature", 0}, {"ignore_eos", true}};
+  const auto answer = [&](const std::string& model, const json& messages, const json& changes = json::object()) {
+    json changed = body;
+    changed["model"] = model;
+    changed["messages"] = messages;
+    changed.merge_patch(changes);
+    return post("/v1/chat/completions", changed);
+  };
+  const json talk = {{{"role", "system"}, {"content", "the quick "}},
+                     {{"role", "user"}, {"content", {{{"type", "text"}, {"text", "brown"}}}}}};
+  const HttpAnswer plain = answer("talker", talk);
+  ASSERT_EQ(plain.status, 200) << plain.body;
+  const json said = json::parse(plain.body);
+  EXPECT_EQ(said["object"], "chat.completion");
+  EXPECT_EQ(said["choices"][0]["message"]["role"], "assistant");
+  // The same as the text that the template makes.
+  json prompt = body;
+  prompt["prompt"] = "the quick brown";
+  const HttpAnswer written = post("/v1/completions", prompt);
+  ASSERT_EQ(written.status, 200) << written.body;
+  EXPECT_EQ(said["choices"][0]["message"]["content"], json::parse(written.body)["choices"][0]["text"]);
+  const HttpAnswer marked = answer("talker", talk, {{"chat_template_kwargs", {{"mark", "the lazy"}}}});
+  ASSERT_EQ(marked.status, 200) << marked.body;
+  EXPECT_EQ(json::parse(marked.body)["usage"]["prompt_tokens"], said["usage"]["prompt_tokens"].get<int>() + 16);
+  const HttpAnswer refused = answer("talker", {{{"role", "tool"}, {"content", "a"}}});
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("no tools"));
+  EXPECT_EQ(answer("talker", talk, {{"chat_template_kwargs", 1}}).status, 400);
+  const HttpAnswer mute = answer("mute", talk);
+  EXPECT_EQ(mute.status, 400);
+  EXPECT_THAT(mute.body, HasSubstr("line 1"));
+}
+
 TEST_F(Serving, StopsBiasesAndChooses) {
   const std::string text = completion({})["choices"][0]["text"];
   ASSERT_GE(text.size(), 3u);
@@ -204,7 +245,9 @@ TEST_F(Serving, BoundsTheQueue) {
     const HttpAnswer got = answer.get();
     refused += got.status == 429 ? 1 : 0;
     answered += got.status == 200 ? 1 : 0;
-    if (got.status == 429) EXPECT_THAT(got.head, HasSubstr("Retry-After: "));
+    if (got.status == 429) {
+      EXPECT_THAT(got.head, HasSubstr("Retry-After: "));
+    }
   }
   EXPECT_EQ(refused + answered, 16);
   EXPECT_GE(answered, 1);
