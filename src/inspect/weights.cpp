@@ -84,8 +84,7 @@ std::vector<double> row_of(const Weight& weight, int64_t row) {
   const int64_t cols = weight.size() / weight.shape[0];
   check(row >= 0 && row < weight.shape[0], "[look] {} has {} rows, no row {}", weight.name, weight.shape[0], row);
   std::vector<real> numbers(cols);
-  to_real(weight.type, static_cast<const std::byte*>(weight.data) + bytes_of(weight.type, row * cols), cols,
-          numbers.data());
+  read_rows(weight, row, 1, numbers.data());
   return doubles(numbers);
 }
 
