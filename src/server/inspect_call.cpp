@@ -34,7 +34,9 @@ void refuse_files(const InterventionList& list) {
 }
 
 void check_tokens(const Config& config, size_t tokens) {
-  const int64_t most = most_positions(config);
+  // Rotary positions have no table that ends, but a context that the model was made for.
+  const int64_t most =
+      config.max_positions > 0 ? std::min(most_positions(config), config.max_positions) : most_positions(config);
   if (static_cast<int64_t>(tokens) > most)
     throw HttpError(400,
                     fmt::format("The text has {} tokens and the model reads {}: give a shorter one.", tokens, most),
