@@ -34,13 +34,14 @@ void refuse_files(const InterventionList& list) {
 }
 
 void check_tokens(const Config& config, size_t tokens) {
-  // Rotary positions have no table that ends, but a context that the model was made for.
-  const int64_t most =
-      config.max_positions > 0 ? std::min(most_positions(config), config.max_positions) : most_positions(config);
+  // Rotary positions have no table that ends, but a context that the model was made for; recurrent models have neither.
+  constexpr int64_t kMostTokens = 8192;  // more than that in one request would keep others waiting
+  const int64_t own = config.max_positions > 0 ? config.max_positions : kMostTokens;
+  const int64_t most = std::min({most_positions(config), own, kMostTokens});
   if (static_cast<int64_t>(tokens) > most)
-    throw HttpError(400,
-                    fmt::format("The text has {} tokens and the model reads {}: give a shorter one.", tokens, most),
-                    {.param = "text"});
+    throw HttpError(
+        400, fmt::format("The text has {} tokens and at most {} are looked at: give a shorter one.", tokens, most),
+        {.param = "text"});
 }
 
 }  // namespace

@@ -80,7 +80,8 @@ class Serving : public testing::Test {
     return ask(server_->port(), "POST", path, body.dump(), "Content-Type: application/json\r\n");
   }
   json completion(const json& changes) const {
-    json body = {{"model", "writer"}, {"prompt", "the quick "}, {"max_tokens", 12}, {"temperature", 0}, {"ignore_eos", true}};
+    json body = {
+        {"model", "writer"}, {"prompt", "the quick "}, {"max_tokens", 12}, {"temperature", 0}, {"ignore_eos", true}};
     if (changes.is_object()) body.merge_patch(changes);  // {} is null to JSON
     const HttpAnswer answer = post("/v1/completions", body);
     EXPECT_EQ(answer.status, 200) << answer.body;
@@ -122,14 +123,9 @@ TEST_F(Serving, EchoScoresThePrompt) {
 
 TEST_F(Serving, StreamsTheSameText) {
   const json whole = completion({{"seed", 5}, {"temperature", 1}});
-  const json body = {{"model", "writer"},
-                     {"prompt", "the quick "},
-                     {"max_tokens", 12},
-                     {"seed", 5},
-                     {"temperature", 1},
-                     {"ignore_eos", true},
-                     {"stream", true},
-                     {"stream_options", {{"include_usage", true}}}};
+  const json body = {
+      {"model", "writer"}, {"prompt", "the quick "}, {"max_tokens", 12}, {"seed", 5},
+      {"temperature", 1},  {"ignore_eos", true},     {"stream", true},   {"stream_options", {{"include_usage", true}}}};
   const std::string stream = post("/v1/completions", body).body;
   EXPECT_THAT(stream, HasSubstr("data: [DONE]"));
   std::string text, reason;
