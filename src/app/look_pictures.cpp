@@ -48,7 +48,7 @@ LookPart add_look_heatmap(CLI::App& look, LookOptions& options) {
   part->add_option("--position", heatmap->position, "one token alone, counted from 0, or from the end by -1, -2, …");
   part->add_option("--head", heatmap->head, "one head of the attention (default: their mean)");
   part->add_flag("--cross", heatmap->cross, "cross-attention instead of self-attention");
-  part->add_flag("--pattern", heatmap->pattern, "attention after the soft-max");
+  part->add_flag("--pattern", heatmap->pattern, "attention after the softmax");
   part->add_flag("--heads", heatmap->heads, "a grid of all heads' patterns, or those that --tap names");
   part->add_option("--tap", heatmap->tap, "any tap instead, by name or pattern with *; TransformerLens' names too");
   add_result_options(*part, options, true);

@@ -19,7 +19,7 @@ std::vector<int32_t> ids(const std::vector<Candidate>& candidates) {
   return result;
 }
 
-// Soft-max of some scores divided by the temperature.
+// Softmax of some scores divided by the temperature.
 std::vector<double> softmax(const std::vector<double>& scores, double temperature = 1) {
   std::vector<double> result;
   double sum = 0;

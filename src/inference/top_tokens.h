@@ -1,5 +1,5 @@
 #pragma once
-// The likeliest tokens of each row of scores, with their log-probabilities: soft-max and choice in one pass.
+// The likeliest tokens of each row of scores, with their log-probabilities: softmax and choice in one pass.
 
 #include <cstdint>
 #include <optional>

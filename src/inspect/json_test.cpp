@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(All, LookJson,
                                           testing::Values(Saved::floats, Saved::quantized)),
                          name_of_case);
 
-// The soft-max of a row in wide numbers.
+// The softmax of a row in wide numbers.
 std::vector<double> probabilities(const real* row, int64_t count) {
   double most = -1e300, sum = 0;
   for (int64_t i = 0; i < count; ++i) most = std::max(most, static_cast<double>(row[i]));

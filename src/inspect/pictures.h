@@ -12,7 +12,7 @@ struct BlockPictureOptions {
   int64_t head = -1;                // of attention; -1: the mean of all (one position: every head is a row)
   std::optional<int64_t> position;  // one token, its vectors folded into rows; negative: from the end. None: all tokens
   bool cross = false;               // cross-attention instead of self-attention
-  bool pattern = false;             // after the soft-max instead of the scores
+  bool pattern = false;             // after the softmax instead of the scores
 };
 
 // Attention scores (after the mask), up-projection, activation, down-projection.

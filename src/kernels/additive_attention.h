@@ -1,6 +1,6 @@
 #pragma once
 // Scores of additive attention (Bahdanau et al. 2015): e_ij = v · tanh(query_i + key_j), the projections already
-// applied. Soft-max and weighted sum are those of kernels/attention.h with one head.
+// applied. Softmax and weighted sum are those of kernels/attention.h with one head.
 
 #include <vector>
 

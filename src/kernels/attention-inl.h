@@ -1,6 +1,6 @@
 // What forward and backward of the fast attention share: a block of queries against the keys they see.
 //
-// The block's pairs lie transposed, a row for each key and a lane for each query. So the soft-max runs down the rows
+// The block's pairs lie transposed, a row for each key and a lane for each query. So the softmax runs down the rows
 // with one query in each lane and never reduces across lanes, keys and values are read where they lie, and only the
 // block's queries (and dz) are packed.
 #if defined(LIMPID_KERNELS_ATTENTION_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -187,7 +187,7 @@ HWY_INLINE void zero_unseen(const QueryBlock& block, int64_t i, Matrix pairs) {
   zero(block.seen(i + kLanes - 1), block.keys);
 }
 
-// What comes between products and the soft-max: cap(x) + bias, a lane for each query i, i + 1, … of the block and key j.
+// What comes between products and the softmax: cap(x) + bias, a lane for each query i, i + 1, … of the block and key j.
 // The cap's own derivative, 1 - tanh², goes to `slope`, where that is wanted.
 class ScoreRule {
  public:

@@ -95,7 +95,7 @@ void forward_blocks(const AttentionShape& shape, const Dropout& dropout, const A
 // ---- few queries: decoding ----
 
 // With so few queries packing costs more than it saves: a score is a dot product along the head, and the lanes of the
-// soft-max are keys. The keys and values of all heads lie side by side, so every row is read for all heads of a piece
+// softmax are keys. The keys and values of all heads lie side by side, so every row is read for all heads of a piece
 // before the next one: memory delivers whole rows faster than the parts of one head.
 constexpr int64_t kFewQueries = 4;
 

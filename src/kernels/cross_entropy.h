@@ -1,17 +1,17 @@
 #pragma once
-// Soft-max over rows and the loss of a classifier with label smoothing (Szegedy et al. 2016), as
+// Softmax over rows and the loss of a classifier with label smoothing (Szegedy et al. 2016), as
 // torch.nn.CrossEntropyLoss defines it: the target distribution is (1-ε)·onehot + ε/V over all V classes.
 
 #include "tensor/matrix.h"
 
 namespace limpid::kernels {
 
-// y = soft-max of each row of x; y may be x.
+// y = softmax of each row of x; y may be x.
 void softmax_forward(ConstMatrix x, Matrix y);
 // dx (+)= y·(dy - Σ y·dy)
 void softmax_backward(ConstMatrix y, ConstMatrix dy, Matrix dx, bool accumulate);
 
-// losses[i] = -(1-ε)·log p[label] - ε/V·Σ log p, with p the soft-max of row i. Labels lie in [0, cols).
+// losses[i] = -(1-ε)·log p[label] - ε/V·Σ log p, with p the softmax of row i. Labels lie in [0, cols).
 void cross_entropy_forward(ConstMatrix logits, const int32_t* labels, real smoothing, real* losses);
 
 // The same, and every logit is replaced by its gradient times weight: weight·(p - target).

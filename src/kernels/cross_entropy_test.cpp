@@ -21,7 +21,7 @@ std::vector<TestShape> shapes() {
 
 // The specification is computed in long double, so that it is the better one in the double build too.
 struct RowSpecification {
-  std::vector<double> p;    // the soft-max
+  std::vector<double> p;    // the softmax
   long double log_sum = 0;  // log Σ e^x
 };
 

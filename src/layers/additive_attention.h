@@ -1,6 +1,6 @@
 #pragma once
 // Additive attention (Bahdanau et al. 2015): the decoder's last state asks, every encoder state answers, and their
-// weighted sum is the context of the next step: e_ij = v·tanh(W·s_i + U·h_j), α = soft-max of e, context = Σ α·h.
+// weighted sum is the context of the next step: e_ij = v·tanh(W·s_i + U·h_j), α = softmax of e, context = Σ α·h.
 
 #include "layers/linear.h"
 
