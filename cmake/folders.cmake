@@ -104,8 +104,10 @@ function(limpid_folders)
     endif()
   endforeach()
   if(app IN_LIST folders)
-    # Commands compute nothing.
-    target_compile_options(limpid_app PRIVATE $<$<CONFIG:Release>:-O1>)
+    # Commands and routes compute nothing themselves.
+    foreach(library limpid_app limpid_server)
+      target_compile_options(${library} PRIVATE $<$<CONFIG:Release>:-O1>)
+    endforeach()
     target_link_libraries(limpid_app PRIVATE CURL::libcurl)  # limpid get
     add_executable(limpid ${PROJECT_SOURCE_DIR}/src/app/main.cpp)
     target_link_libraries(limpid PRIVATE ${before} limpid_warnings)

@@ -218,7 +218,7 @@ says 0 '"probabilities"' classify labels --json
 says 1 'does not classify' classify bert
 for model in marian rnn lm bert; do
   says 0 '^-?[0-9.e-]+( -?[0-9.e-]+)+$' embed $model
-  (($(wc -l <out) == 2)) || wrong "embed $model: not a vector a line"
+  (($(wc -l <out) == 2)) || wrong "embed $model: not a vector per line"
   says 0 . embed $model --layer 0 --pooling last --normalize
   says 0 . embed $model --token 1
   says 1 'no token 9' embed $model --token 9

@@ -99,7 +99,7 @@ class Conversation {
     if (format_)
       turns_.push_back({{"role", "assistant"}, {"content", completion.text}});
     else
-      for (const WrittenToken& token : completion.tokens) plain_.push_back(token.id);
+      for (const GeneratedToken& token : completion.tokens) plain_.push_back(token.id);
     tell(options_.complete, *loaded_.tokenizers.target, completion, "");
     if (isatty(STDERR_FILENO))
       fmt::print(stderr, "({} tokens, {:.1f} tokens/s)\n", completion.tokens.size(),

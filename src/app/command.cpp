@@ -71,7 +71,9 @@ constexpr Renamed kRenamed[] = {{"--texts-at-once", "--batch-size"},
 std::vector<std::string> with_new_names(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> names, words(argv + 1, argv + argc);
   collect_options(app, names);
-  const auto known = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  const auto known = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (std::string& word : words)
     for (const Renamed& option : kRenamed) {
       const bool same = word == option.before || word.starts_with(std::string(option.before) + '=');

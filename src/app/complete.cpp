@@ -45,7 +45,8 @@ class Writer {
     if (isatty(STDERR_FILENO) != 1 || options_.json || seconds <= 0) return;
     size_t tokens = 0;
     for (const auto& result : results_) tokens += result->tokens.size();
-    fmt::print(stderr, "{} tokens in {:.2f} s: {:.0f} tokens/s\n", tokens, seconds, static_cast<double>(tokens) / seconds);
+    fmt::print(stderr, "{} tokens in {:.2f} s: {:.0f} tokens/s\n", tokens, seconds,
+               static_cast<double>(tokens) / seconds);
   }
 
   void add(const std::string& prompt, uint64_t sample, std::optional<Engine::Clock::time_point> deadline) {
@@ -112,7 +113,7 @@ void add_options(CommandLine& line, CompleteOptions& options) {
                   "show every token's log-probability, and so many of the likeliest tokens in its place; of masks, how "
                   "many to show")
       ->check(CLI::Range(0, 1000));
-  line.add_option("--batch-size", options.texts_at_once,
+  line.add_option("--batch-size", options.max_batch,
                   "texts side by side at most; of more than that each thread takes as many")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();

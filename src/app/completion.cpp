@@ -36,7 +36,7 @@ std::vector<std::string> read_prompts(const CompleteOptions& options, bool lines
 }
 
 EngineOptions engine_options(const CompleteOptions& options) {
-  return {.texts_at_once = options.texts_at_once, .memory = options.memory};
+  return {.max_batch = options.max_batch, .memory = options.memory};
 }
 
 std::optional<Engine::Clock::time_point> deadline_of(const CompleteOptions& options) {
@@ -72,12 +72,12 @@ void tell(const CompleteOptions& options, const Tokenizer& tokenizer, const Comp
     fmt::print(stderr,
                "limpid complete: {}longer than the model's context: its first {} tokens were forgotten on the way\n",
                which, completion.forgotten);
-  if (completion.ending == Ending::context_full)
+  if (completion.ending == FinishReason::context_full)
     fmt::print(stderr, "limpid complete: {}ended because the model's context is full\n", which);
-  if (completion.ending == Ending::deadline)
+  if (completion.ending == FinishReason::deadline)
     fmt::print(stderr, "limpid complete: {}ended after {} s (--time-limit)\n", which, options.seconds);
   if (options.log_probabilities < 0) return;
-  for (const WrittenToken& token : completion.tokens)
+  for (const GeneratedToken& token : completion.tokens)
     fmt::print("{:9.4f}  {}{}{}\n", token.log_probability, quoted(tokenizer, token.id), token.top.empty() ? "" : "\t",
                shares(tokenizer, token.top));
 }
@@ -94,7 +94,7 @@ Json top_json(const Tokenizer& tokenizer, const std::vector<TokenScore>& top) {
 Json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const PromptFacts& prompt,
              const Completion& completion) {
   Json tokens = Json::array();
-  for (const WrittenToken& token : completion.tokens) {
+  for (const GeneratedToken& token : completion.tokens) {
     tokens.push_back(
         {{"id", token.id}, {"token", tokenizer.piece(token.id)}, {"log_probability", token.log_probability}});
     if (options.log_probabilities > 0) tokens.back()["top"] = top_json(tokenizer, token.top);
@@ -102,7 +102,7 @@ Json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const P
   Json result = {{"prompt", prompt.text},
                  {"text", (options.echo ? prompt.text : "") + completion.text},
                  {"ending", name_of(completion.ending)}};
-  if (completion.ending == Ending::stop_string) result["stop_string"] = completion.stop_string;
+  if (completion.ending == FinishReason::stop_string) result["stop_string"] = completion.stop_string;
   result.update({{"seed", options.completion.seed},
                  {"sample", prompt.sample},
                  {"prompt_tokens", prompt.tokens},

@@ -18,7 +18,7 @@ struct CompleteOptions {
   std::string file;
   bool lines = false, echo = false, json = false, stop_at_context = false;
   int64_t log_probabilities = -1;  // likeliest tokens shown; -1: no log-probabilities
-  int64_t samples = 1, texts_at_once = 16;
+  int64_t samples = 1, max_batch = 16;
   int64_t memory = 0;            // bytes; 0: no bound
   double seconds = 0;            // that writing may take; 0: any
   bool max_tokens_open = false;  // the user left it open: as the model's files wish

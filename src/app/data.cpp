@@ -60,7 +60,7 @@ std::vector<Split> splits_of(const DataOptions& options) {
 }
 
 int64_t lines_of(const DataOptions& options, Split split) {
-  if (split != Split::kTrain) return options.held_out;
+  if (split != Split::train) return options.held_out;
   return options.count > 0 ? options.count : 200000;
 }
 
@@ -85,7 +85,7 @@ void write_english_korean(const DataOptions& options, Written& written) {
     const int64_t count = lines_of(options, split);
     Lines english(written.path(stem + ".en")), korean(written.path(stem + ".ko")), links(written.path(stem + ".align"));
     std::optional<Lines> kinds;
-    if (split == Split::kCompositional) kinds.emplace(written.path(stem + ".kinds"));
+    if (split == Split::compositional) kinds.emplace(written.path(stem + ".kinds"));
     for (int64_t i = 0; i < count; ++i) {
       const SentencePair pair = corpus.pair(static_cast<uint64_t>(i), split);
       english.add(pair.english);
@@ -134,7 +134,7 @@ void write_facts(const DataOptions& options, Written& written) {
 }
 
 void write_task(SyntheticTask task, const DataOptions& options, Written& written) {
-  const bool text = task == SyntheticTask::kRepeat;  // for language models: one line, not a pair
+  const bool text = task == SyntheticTask::repeat;  // for language models: one line, not a pair
   for (Split split : splits_of(options)) {
     const std::string stem(split_name(split));
     const int64_t count = lines_of(options, split);
@@ -186,12 +186,12 @@ void show_task(const DataOptions& options, SyntheticTask task, const TaskPair& p
   if (options.json)
     fmt::print("{}\n", json{{"source", pair.source}, {"target", pair.target}}.dump());
   else
-    fmt::print("{}{}{}\n", pair.source, task == SyntheticTask::kRepeat ? " " : "  ->  ", pair.target);
+    fmt::print("{}{}{}\n", pair.source, task == SyntheticTask::repeat ? " " : "  ->  ", pair.target);
 }
 
 void show(const DataOptions& options) {
   const int64_t count = options.count > 0 ? options.count : 10;
-  const Split split = options.split.empty() ? Split::kTrain : splits_of(options).front();
+  const Split split = options.split.empty() ? Split::train : splits_of(options).front();
   if (options.name == "english-korean") {
     const EnglishKorean corpus(options.seed);
     for (int64_t i = 0; i < count; ++i) show_pair(options, corpus.pair(static_cast<uint64_t>(i), split));
@@ -199,7 +199,7 @@ void show(const DataOptions& options) {
     const FactWorld world({.seed = options.seed});
     int64_t shown = 0;
     for (const FactSentence& sentence : world.sentences())
-      if (sentence.held_out == (split == Split::kTest) && shown++ < count) show_fact(options, world, sentence);
+      if (sentence.held_out == (split == Split::test) && shown++ < count) show_fact(options, world, sentence);
   } else {
     const SyntheticTask task = *task_of(options.name);
     for (int64_t i = 0; i < count; ++i)

@@ -97,8 +97,8 @@ void write_split(const EnglishKorean& grammar, Split split, int64_t count, const
 
 void write_corpus(const EnglishKorean& grammar, const fs::path& folder) {
   make_folder(folder);
-  write_split(grammar, Split::kTrain, kTrain, folder, "train");
-  write_split(grammar, Split::kValid, kValid, folder, "valid");
+  write_split(grammar, Split::train, kTrain, folder, "train");
+  write_split(grammar, Split::valid, kValid, folder, "valid");
 }
 
 Recipe demo_recipe(const DemoOptions& options, const fs::path& text, int64_t steps) {
@@ -112,8 +112,8 @@ Recipe demo_recipe(const DemoOptions& options, const fs::path& text, int64_t ste
 // How many steps fit: measured on some that are thrown away.
 int64_t steps_for(const DemoOptions& options, const fs::path& text, const fs::path& out, TrainingDisplay& display) {
   const Recipe recipe = demo_recipe(options, text, int64_t{1} << 30);
-  const Dataset dataset = prepare_dataset(
-      recipe, out, [&](const std::string& what, double done) { display.preparing(what, done); });
+  const Dataset dataset =
+      prepare_dataset(recipe, out, [&](const std::string& what, double done) { display.preparing(what, done); });
   display.preparing("measuring this machine", 0.5);
   const StepTiming timing = time_steps(recipe, dataset, 3, [] { return interrupted(); });
   return std::max<int64_t>(static_cast<int64_t>((60 * options.minutes - 3) / timing.seconds * 0.94), 20);
@@ -171,8 +171,7 @@ void show_attention(const LoadedModel& model, const HeldOut& held_out) {
 
 int finish(const std::string& out, const EnglishKorean& grammar, double seconds, int64_t steps) {
   const LoadedModel model = load_model(out);
-  const HeldOut test = score(model, grammar, Split::kTest),
-                compositional = score(model, grammar, Split::kCompositional);
+  const HeldOut test = score(model, grammar, Split::test), compositional = score(model, grammar, Split::compositional);
   fmt::print("\nAfter {} steps in {}:\n", steps, clock_text(seconds));
   fmt::print("  sentences never seen in training        {:5.1f} % exactly right, BLEU {:.1f}\n", test.exact, test.bleu);
   fmt::print("  constructions never seen with a word    {:5.1f} % exactly right, BLEU {:.1f}\n", compositional.exact,

@@ -45,8 +45,9 @@ void check_test(const EvaluateModelOptions& options, const Recipe& recipe) {
   check(!recipe.data.test.empty() || has_held_out_text(options.model),
         "[evaluate] name the files to test on: --test source.txt target.txt, or data.test in the recipe");
   if (recipe.data.test.empty())
-    fmt::print(stderr, "There are no test files: scored on the text that training held out, by which the best model was "
-                       "chosen (--test names others).\n");
+    fmt::print(stderr,
+               "There are no test files: scored on the text that training held out, by which the best model was "
+               "chosen (--test names others).\n");
 }
 
 // Pairs of the test files; of a run without them, those that it held out and keeps as text.

@@ -37,7 +37,7 @@ void check_place(const fs::path& from, const fs::path& out, const std::string& f
   check(format != "folder" || empty, "[export] {} holds something already: name a new or empty folder", out.string());
 }
 
-void write_folder(const fs::path& from, const fs::path& out, LoadedModel& loaded, NumberType type) {
+void write_folder(const fs::path& from, const fs::path& out, LoadedModel& loaded, DType type) {
   const PlainModel plain = plain_model(*loaded.model);
   make_folder(out);
   write_model(out, plain.model->config(), *plain.parameters, type);
@@ -98,7 +98,7 @@ int run_export(int argc, char** argv) {
   } else if (format == "llama2.c") {
     note = write_llama2c_files(out, loaded);
   } else {
-    write_folder(model, out, loaded, bits == 16 ? NumberType::bf16 : NumberType::f32);
+    write_folder(model, out, loaded, bits == 16 ? DType::bf16 : DType::f32);
   }
   const uintmax_t bytes = size_on_disk(out);
   fmt::print("Wrote {} ({}, {}).{}{}\nTry: {} info {}\n", out, format, bytes_text(bytes), note.empty() ? "" : " ", note,

@@ -24,7 +24,7 @@ std::vector<AlignedPair> grammar_pairs(const AlignmentCommand& command) {
   const EnglishKorean grammar(command.seed);
   std::vector<AlignedPair> pairs;
   for (int64_t i = 0; i < command.pairs; ++i) {
-    const SentencePair pair = grammar.pair(static_cast<uint64_t>(i), Split::kTest);
+    const SentencePair pair = grammar.pair(static_cast<uint64_t>(i), Split::test);
     pairs.push_back({pair.english, pair.korean, pair.alignment});
   }
   return pairs;

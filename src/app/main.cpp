@@ -55,7 +55,8 @@ constexpr Command kCommands[] = {
 void print_help() {
   fmt::print("Limpid: Transformers you can see through.\n\nUsage: {} VERB [options]\n\n", program_name());
   const int64_t width = terminal_width(STDOUT_FILENO);
-  for (const Command& command : kCommands) fmt::print("  {:14} {}\n", command.name, wrapped(command.summary, width, 17));
+  for (const Command& command : kCommands)
+    fmt::print("  {:14} {}\n", command.name, wrapped(command.summary, width, 17));
   fmt::print("\n  -V, --version  version, build and instruction set in use\n\n{} help VERB says more.\n",
              program_name());
 }

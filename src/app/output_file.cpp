@@ -19,8 +19,8 @@ void check_writable(const std::string& path) {
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
   check(fs::is_directory(folder, none), "[file] {}: there is no folder {}: make it, or name another file", path,
         folder.string());
-  check(::access(folder.c_str(), W_OK) == 0, "[file] {}: nothing can be written in {}: look at its owner and mode", path,
-        folder.string());
+  check(::access(folder.c_str(), W_OK) == 0, "[file] {}: nothing can be written in {}: look at its owner and mode",
+        path, folder.string());
 }
 
 void write_output(const std::string& path, const std::string& text) {

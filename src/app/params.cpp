@@ -18,13 +18,16 @@ int run_params(int argc, char** argv) {
                    "limpid params my-translator");
   std::string path;
   bool json = false;
-  line.add_option("CONFIG", path, "a config.json, a folder that holds one, a GGUF file, or a .bin of llama2.c")->required();
+  line.add_option("CONFIG", path, "a config.json, a folder that holds one, a GGUF file, or a .bin of llama2.c")
+      ->required();
   line.add_flag("--json", json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
 
   std::error_code none;
   const bool model_file = std::filesystem::is_regular_file(path, none) && !path.ends_with(".json");
-  const auto config = [&] { return std::filesystem::is_directory(path, none) ? read_model_config(path) : load_config(path); };
+  const auto config = [&] {
+    return std::filesystem::is_directory(path, none) ? read_model_config(path) : load_config(path);
+  };
   const std::unique_ptr<Model> model =
       model_file ? load_model(path, {.need_tokenizers = false}).model : make_model(config());
   for (const std::string& note : model->config().notes) fmt::print(stderr, "limpid params: {}\n", note);

@@ -177,7 +177,7 @@ Json quality(const QuantizeCommand& command, const LoadedModel& before, const Lo
 }
 
 void print_quality(const Json& q) {
-  fmt::print("{} tokens: KL divergence {:.5f} nats a token, the same likeliest token in {:.2f} %\n",
+  fmt::print("{} tokens: KL divergence {:.5f} nats per token, the same likeliest token in {:.2f} %\n",
              q["tokens"].get<int64_t>(), q["kl_divergence"].get<double>(), 100 * q["same_likeliest"].get<double>());
   if (q.contains("perplexity_before"))
     fmt::print("perplexity {:.4f}, was {:.4f}\n", q["perplexity_after"].get<double>(),

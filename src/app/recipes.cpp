@@ -41,11 +41,11 @@ int run_recipes(int argc, char** argv) {
                                                                              : recipe_folder() / (name + ".toml");
     const Recipe recipe = load_recipe(file);
     if (json) {
-      fmt::print("{}\n", nlohmann::ordered_json{{"name", name},
-                                                {"description", recipe.description},
-                                                {"data", recipe.data.folder},
-                                                {"note", recipe.note}}
-                             .dump());
+      fmt::print(
+          "{}\n",
+          nlohmann::ordered_json{
+              {"name", name}, {"description", recipe.description}, {"data", recipe.data.folder}, {"note", recipe.note}}
+              .dump());
       continue;
     }
     fmt::print("{}\n    {}\n    data: {}\n", name, wrapped(recipe.description, width, 4), data_of(recipe));

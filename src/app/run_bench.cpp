@@ -28,8 +28,8 @@ std::vector<int32_t> random_ids(int64_t count, int64_t vocab, uint64_t seed) {
 int64_t bytes_of_step(Model& model) {
   int64_t bytes = 0;
   model.visit_parameters([&](const Weight& weight) {
-    const bool looked_up =
-        (weight.part == Part::embedding && !model.config().tie_output) || weight.part == Part::position;
+    const bool looked_up = (weight.part == ParameterRole::embedding && !model.config().tie_output) ||
+                           weight.part == ParameterRole::position;
     if (!looked_up) bytes += bytes_of(weight.type, weight.size());
   });
   return bytes;
@@ -89,7 +89,7 @@ nlohmann::ordered_json bench_prefill(const PrefillBench& options) {
   const double seconds = best_seconds(options.rounds, [&] {
     const std::vector<int32_t> last = state->add(prompt);
     state->step(last);
-    state->keep({});
+    state->reorder({});
   });
   nlohmann::ordered_json result = about("prefill", options.model);
   result["tokens"] = options.tokens;
@@ -105,7 +105,7 @@ nlohmann::ordered_json bench_translate(const TranslateBench& options) {
     sources.push_back(random_ids(options.tokens, loaded.config().vocab, i));
   const GenerateOptions generate{.beam = options.beam,
                                  .max_tokens = options.tokens,
-                                 .texts_at_once = options.batch,
+                                 .max_batch = options.batch,
                                  .scores = false,
                                  .rules = {.least_tokens = options.tokens}};
   const double seconds = best_seconds(options.rounds, [&] {

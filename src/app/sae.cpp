@@ -50,7 +50,7 @@ std::string score_text(const SaeScore& score) {
       score.tokens, score.active, 100 * score.explained_variance, 100 * score.dead_share);
   if (score.loss > 0)
     text += fmt::format(
-        "  loss recovered                      {:.1f} %   ({:.4f} nats a token; with the reconstruction {:.4f}, with "
+        "  loss recovered                      {:.1f} %   ({:.4f} nats per token; with the reconstruction {:.4f}, with "
         "zeros {:.4f})\n",
         100 * score.loss_recovered(), score.loss, score.loss_spliced, score.loss_zeroed);
   return text;

@@ -93,7 +93,7 @@ void add_options(CommandLine& line, ServeOptions& options) {
   line.add_option("--grace", options.grace, "seconds that running requests get to finish on SIGTERM or Ctrl-C")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  whole("--batch-size", options.engine.engine.texts_at_once, "texts that a thread writes side by side");
+  whole("--batch-size", options.engine.engine.max_batch, "texts that a thread writes side by side");
   whole("--queue", options.engine.waiting, "texts that may wait for their turn; beyond that clients get 429");
   line.add_option("--memory", options.memory, "most memory per model for keys and values, in MB (0: no bound)")
       ->check(CLI::Range(0.0, 1e9));

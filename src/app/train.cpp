@@ -27,9 +27,10 @@ std::string hints(const Recipe& recipe, const std::string& out) {
   const std::string& limpid = program_name();
   switch (task_of(recipe)) {
     case Task::translation:
-      return fmt::format("  echo 'A sentence.' | {0} translate {1}\n  {0} evaluate {1}\n  {0} look {1} heatmap 'A "
-                         "sentence.' --cross --pattern\n",
-                         limpid, out);
+      return fmt::format(
+          "  echo 'A sentence.' | {0} translate {1}\n  {0} evaluate {1}\n  {0} look {1} heatmap 'A "
+          "sentence.' --cross --pattern\n",
+          limpid, out);
     case Task::language_model:
       return fmt::format("  {0} complete {1} 'A beginning'\n  {0} look {1} lens 'A beginning'\n", limpid, out);
     case Task::classification: return fmt::format("  echo 'A text.' | {0} classify {1}\n", limpid, out);
@@ -115,8 +116,8 @@ int run_train(int argc, char** argv) {
   }
   if (json) fmt::print("{}\n", to_json(result, out).dump());
   if (!quiet)
-    fmt::print(stderr, "Done after {} in {}: {}.\nThe model is in {}. Try:\n{}", result.why,
-               clock_text(result.seconds), describe(result.final), out, hints(recipe, out));
+    fmt::print(stderr, "Done after {} in {}: {}.\nThe model is in {}. Try:\n{}", result.why, clock_text(result.seconds),
+               describe(result.final), out, hints(recipe, out));
   return 0;
 }
 

@@ -52,7 +52,7 @@ void add_options(CommandLine& line, TranslateOptions& options) {
                   "lines of more tokens are translated sentence by sentence and joined again (0: all lines)")
       ->check(CLI::Range(0, 1 << 30))
       ->capture_default_str();
-  line.add_option("--batch-size", options.generate.texts_at_once,
+  line.add_option("--batch-size", options.generate.max_batch,
                   "sentences side by side at most; of more than that each thread takes as many")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();

@@ -58,7 +58,7 @@ void LineTranslator::accept(Engine& engine, std::string text) {
 }
 
 void LineTranslator::translate() {
-  Engine engine(*loaded_.model, {.texts_at_once = options_.generate.texts_at_once, .memory = options_.generate.memory});
+  Engine engine(*loaded_.model, {.max_batch = options_.generate.max_batch, .memory = options_.generate.memory});
   InputLines input(options_.files);
   for (;;) {
     while (lines_.size() < kLinesAhead) {

@@ -63,10 +63,11 @@ int run_verify(int argc, char** argv) {
   int failed = 0;
   if (!json)
     fmt::print(
-        "largest error, relative to the tensor's largest number (allowed: gradients {:.0e}, else {:.0e}); of cases without "
+        "largest error, relative to the tensor's largest number (allowed: gradients {:.0e}, else {:.0e}); of cases "
+        "without "
         "gradients\nas it is (allowed: {:.0e})\n{:28} {:>10} {:>9} {:>9} {:>12} {:>10} {:>9}\n",
-        tolerances.gradients, tolerances.values, kReferenceTolerance, "case", "parameters", "logits", "loss", "activations", "gradients",
-        "ten steps");
+        tolerances.gradients, tolerances.values, kReferenceTolerance, "case", "parameters", "logits", "loss",
+        "activations", "gradients", "ten steps");
   for (const std::string& folder : folders) {
     try {
       const CaseReport report = is_reference_case(folder) ? verify_reference(folder) : verify_case(folder);

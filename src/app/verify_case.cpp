@@ -84,7 +84,7 @@ void append(std::vector<real>& numbers, ConstMatrix rows) {
 // What a tap shows of the batch's first sequence.
 void append_first_sequence(std::vector<real>& numbers, const Tap& tap) {
   int64_t place = 0;
-  if (tap.layout.order) {  // recurrent: one row a step, until the sequence ends
+  if (tap.layout.order) {  // recurrent: one row per step, until the sequence ends
     const auto& order = *tap.layout.order;
     place = std::find(order.begin(), order.end(), 0) - order.begin();
     if (place >= tap.layout.rows->count()) return;

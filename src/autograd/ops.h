@@ -22,7 +22,7 @@ Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights,
 
 // For operations on weights. The numbers of a weight, and of those that follow it in memory, as the engine computes
 // with them; converted into `scratch` where they are stored in another precision.
-const real* real_numbers(const Weight& first, int64_t count, const Arena& arena, Numbers& scratch);
+const real* as_real(const Weight& first, int64_t count, const Arena& arena, Buffer& scratch);
 // y = x·Wᵀ + b by the kernel that reads W as it is stored. The bias may be null.
 void multiply_by(const Run& run, const Weight& weight, const Weight* bias, ConstMatrix x, Matrix y);
 
@@ -53,7 +53,7 @@ struct NormGain {
 // The bias may be null. A row may be cut into equal parts, such as the heads of a query, each of which is normalised.
 Tensor layer_norm(Run& run, const Tensor& x, const NormGain& gain, const Weight* bias, real eps, int64_t parts = 1);
 Tensor rms_norm(Run& run, const Tensor& x, const NormGain& gain, real eps, int64_t parts = 1);
-// The same two with the scale (the divisor √(variance + eps), one number a row) as a value of its own, for taps.
+// The same two with the scale (the divisor √(variance + eps), one number per row) as a value of its own, for taps.
 Tensor norm_scale(Run& run, const Tensor& x, NormKind kind, real eps);
 Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const NormGain& gain,
                     const Weight* bias);

@@ -50,7 +50,7 @@ class Target {
  public:
   Target(Tape& tape, const Tensor& input) {
     if (input.needs_gradient()) {
-      view_ = tape.target_to_add(input);
+      view_ = tape.grad_out_to_add(input);
     } else if (!input.empty()) {
       unused_ = Tensor(tape.arena(), input.rows(), input.cols());
       view_ = unused_.values();
@@ -78,7 +78,7 @@ class BiasTarget {
   }
   void add_up(Tape& tape) {
     if (parts_.empty()) return;
-    const Matrix to = tape.target_to_add(batch_.bias);
+    const Matrix to = tape.grad_out_to_add(batch_.bias);
     for (int64_t begin = 0; begin < parts_.rows(); begin += to.rows)
       kernels::add_scaled(parts_.values().rows_from(begin, to.rows), 1, to, true);
   }
@@ -116,9 +116,9 @@ Tensor pair_step(
   forward(batch.shape, make_jobs(batch, {}, {}, {}, {}), input.values().data, y.values().data);
   if (records) {
     run.tape()->record([input = input.gradient_only(), y, batch, backward = std::move(backward)](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      backward(make_jobs(batch, {}, {}, {}, {}), y, dy.data, tape.target_to_add(input).data);
+      backward(make_jobs(batch, {}, {}, {}, {}), y, dy.data, tape.grad_out_to_add(input).data);
     });
   }
   return y;
@@ -163,7 +163,7 @@ Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& 
   kernels::attention_forward(batch.shape, dropout, jobs, records ? log_sums.values().data : nullptr);
   if (records) {
     run.tape()->record([q, k, v, z = z.gradient_only(), log_sums, batch, dropout](Tape& tape) {
-      const ConstMatrix dz = tape.reached(z);
+      const ConstMatrix dz = tape.grad(z);
       if (dz.rows == 0) return;
       const Target dq(tape, q), dk(tape, k), dv(tape, v);
       auto gradients = make_gradients(batch, dz, dq.view(), dk.view(), dv.view());
@@ -197,7 +197,7 @@ Tensor attention_scores(Run& run, const Tensor& q, const Tensor& k, const Attent
   kernels::attention_scores_forward(batch.shape, make_jobs(batch, q, k, {}, {}), scores.values().data);
   if (records) {
     run.tape()->record([q, k, scores, batch](Tape& tape) {
-      const ConstMatrix dscores = tape.reached(scores);
+      const ConstMatrix dscores = tape.grad(scores);
       if (dscores.rows == 0) return;
       const Target dq(tape, q), dk(tape, k);
       auto gradients = make_gradients(batch, {}, dq.view(), dk.view(), {});
@@ -234,7 +234,7 @@ Tensor attention_values(Run& run, const Tensor& pattern, const Tensor& v, const 
                                     pattern.values().data);
   if (records) {
     run.tape()->record([pattern, v, z = z.gradient_only(), batch, dropout](Tape& tape) {
-      const ConstMatrix dz = tape.reached(z);
+      const ConstMatrix dz = tape.grad(z);
       if (dz.rows == 0) return;
       const Target dpattern(tape, pattern), dv(tape, v);
       kernels::attention_values_backward(batch.shape, dropout, make_jobs(batch, {}, {}, v, {}), pattern.values().data,
@@ -257,7 +257,7 @@ Tensor additive_scores(Run& run, const Tensor& query, const Tensor& key, const W
   kernels::additive_scores_forward(jobs, v.numbers(), scores.values().data);
   if (records) {
     run.tape()->record([query, key, scores = scores.gradient_only(), jobs, &v, queries, keys](Tape& tape) {
-      const ConstMatrix dscores = tape.reached(scores);
+      const ConstMatrix dscores = tape.grad(scores);
       if (dscores.rows == 0) return;
       const Target dquery(tape, query), dkey(tape, key);
       std::vector<kernels::AdditiveGradients> gradients;

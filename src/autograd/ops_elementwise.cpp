@@ -38,15 +38,15 @@ Tensor dropout_add(Run& run, const Tensor& residual, Tensor x, double rate) {
   }
   if (records) {
     run.tape()->record([residual = residual.gradient_only(), input, y = y.gradient_only(), dropout](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
       if (dropout.rate == 0) {
-        tape.pass_on(y, input);
+        tape.share_grad(y, input);
       } else if (input.needs_gradient()) {
-        const GradientTarget dx = tape.target(input);
+        const GradientTarget dx = tape.grad_out(input);
         kernels::dropout_backward(dropout, dy, dx.view, dx.accumulate);
       }
-      tape.pass_on(y, residual);
+      tape.share_grad(y, residual);
     });
   }
   return y;
@@ -60,9 +60,9 @@ Tensor scale(Run& run, const Tensor& x, real factor) {
   kernels::add_scaled(x.values(), factor, y.values(), false);
   if (records) {
     run.tape()->record([x = x.gradient_only(), y = y.gradient_only(), factor](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      const GradientTarget dx = tape.target(x);
+      const GradientTarget dx = tape.grad_out(x);
       kernels::add_scaled(dy, factor, dx.view, dx.accumulate);
     });
   }
@@ -76,11 +76,11 @@ Tensor multiply(Run& run, const Tensor& a, const Tensor& b) {
   multiply_into(a.values(), b.values(), y.values(), false);
   if (records) {
     run.tape()->record([a, b, y = y.gradient_only()](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
       for (const auto& [input, other] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
         if (!input->needs_gradient()) continue;
-        const GradientTarget into = tape.target(*input);
+        const GradientTarget into = tape.grad_out(*input);
         multiply_into(other->values(), dy, into.view, into.accumulate);
       }
     });
@@ -95,9 +95,9 @@ Tensor clip(Run& run, const Tensor& x, real limit) {
     for (int64_t j = 0; j < x.cols(); ++j) y.values()(i, j) = std::clamp(x.values()(i, j), -limit, limit);
   if (records) {
     run.tape()->record([x, y = y.gradient_only(), limit](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      const Matrix dx = tape.target_to_add(x);
+      const Matrix dx = tape.grad_out_to_add(x);
       for (int64_t i = 0; i < dy.rows; ++i)
         for (int64_t j = 0; j < dy.cols; ++j)
           if (std::abs(x.values()(i, j)) <= limit) dx(i, j) += dy(i, j);
@@ -119,10 +119,10 @@ Tensor scale_rows(Run& run, const Tensor& x, const Tensor& factors) {
     for (int64_t j = 0; j < x.cols(); ++j) y.values()(i, j) = x.values()(i, j) * factors.values()(i, 0);
   if (records) {
     run.tape()->record([x, factors, y = y.gradient_only()](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      const Matrix dx = x.needs_gradient() ? tape.target_to_add(x) : Matrix{};
-      const Matrix dfactors = factors.needs_gradient() ? tape.target_to_add(factors) : Matrix{};
+      const Matrix dx = x.needs_gradient() ? tape.grad_out_to_add(x) : Matrix{};
+      const Matrix dfactors = factors.needs_gradient() ? tape.grad_out_to_add(factors) : Matrix{};
       for (int64_t i = 0; i < dy.rows; ++i) {
         real sum = 0;
         for (int64_t j = 0; j < dy.cols; ++j) {
@@ -157,9 +157,9 @@ Tensor activation(Run& run, Tensor x, Activation f, double dropout_rate) {
   if (records) {
     if (from_output) saved = y;
     run.tape()->record([input, saved = std::move(saved), y = y.gradient_only(), f, dropout](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      const GradientTarget dx = tape.target_in_place(y, input);
+      const GradientTarget dx = tape.grad_out_in_place(y, input);
       kernels::activation_backward(f, dropout, saved.values(), dy, dx.view, dx.accumulate);
     });
   }
@@ -174,11 +174,11 @@ Tensor gated_activation(Run& run, const Tensor& gate, const Tensor& up, Activati
   kernels::gated_activation_forward(f, dropout, gate.values(), up.values(), y.values());
   if (records) {
     run.tape()->record([gate, up, y = y.gradient_only(), f, dropout](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
       Tensor unused;  // a replaced gate or up is a constant: its gradient goes nowhere
       auto target = [&](const Tensor& input) -> GradientTarget {
-        if (input.needs_gradient()) return tape.target(input);
+        if (input.needs_gradient()) return tape.grad_out(input);
         unused = Tensor(tape.arena(), input.rows(), input.cols());
         return {unused.values(), false};
       };

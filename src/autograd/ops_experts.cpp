@@ -55,12 +55,12 @@ Routes route(Run& run, const Tensor& logits, int64_t chosen, bool normalize) {
   if (records) {
     run.tape()->record([logits = logits.gradient_only(), shares = shares.gradient_only(), all, experts, chosen,
                         normalize](Tape& tape) {
-      const ConstMatrix dshares = tape.reached(shares);
+      const ConstMatrix dshares = tape.grad(shares);
       if (dshares.rows == 0) return;
-      const Matrix dx = tape.target_to_add(logits);
+      const Matrix dx = tape.grad_out_to_add(logits);
       for (int64_t t = 0; t < dshares.rows; ++t)
-        route_backward(all.values().row(t), experts.data() + t * chosen, chosen, normalize, dshares.row(t),
-                       all.cols(), dx.row(t));
+        route_backward(all.values().row(t), experts.data() + t * chosen, chosen, normalize, dshares.row(t), all.cols(),
+                       dx.row(t));
     });
   }
   return {std::move(experts), std::move(shares)};

@@ -57,9 +57,9 @@ std::vector<Stack> stack_up(std::span<const Weight* const> weights, std::span<co
   return stacks;
 }
 
-ConstMatrix numbers_of(const Stack& stack, const Arena& arena, Numbers& scratch) {
+ConstMatrix numbers_of(const Stack& stack, const Arena& arena, Buffer& scratch) {
   const auto shape = stack.matrix_shape();
-  return {real_numbers(*stack.weights.front(), shape[0] * shape[1], arena, scratch), shape[0], shape[1]};
+  return {as_real(*stack.weights.front(), shape[0] * shape[1], arena, scratch), shape[0], shape[1]};
 }
 
 const kernels::QuantizedMatrix& quantized(const Weight& weight, WeightLayout layout) {
@@ -68,7 +68,7 @@ const kernels::QuantizedMatrix& quantized(const Weight& weight, WeightLayout lay
   check(weight.packed != nullptr && weight.data != nullptr, "[linear] {} has no numbers yet: load the model first",
         weight.name);
   return weight.packed->get<kernels::QuantizedMatrix>([&] {
-    return kernels::pack_quantized(weight.type, weight.data, weight.factors, weight.shape[0], weight.shape[1]);
+    return kernels::pack_quantized(weight.type, weight.data, weight.scales, weight.shape[0], weight.shape[1]);
   });
 }
 
@@ -92,7 +92,7 @@ Product product_of(const Run& run, const Stack& stack) {
 
 // Stacks of one quantised type, from `begin` on, which share the quantised x. Returns the first that is not one.
 size_t forward_quantized(std::span<const Stack> stacks, size_t begin, ConstMatrix x, Matrix y) {
-  const NumberType type = stacks[begin].weights.front()->type;
+  const DType type = stacks[begin].weights.front()->type;
   std::vector<kernels::QuantizedPart> parts;
   size_t i = begin;
   for (; i < stacks.size() && stacks[i].weights.front()->type == type; ++i)
@@ -106,9 +106,9 @@ size_t forward_quantized(std::span<const Stack> stacks, size_t begin, ConstMatri
 void forward_stored(const Stack& stack, const Run& run, ConstMatrix x, Matrix y) {
   const Weight& weight = *stack.weights.front();
   const auto shape = stack.matrix_shape();
-  Numbers scratch;
+  Buffer scratch;
   const bool as_it_is = weight.data != nullptr && kernels::widens(weight.type);
-  const NumberType type = as_it_is ? weight.type : kRealType;
+  const DType type = as_it_is ? weight.type : kRealType;
   const void* const numbers = as_it_is ? weight.data : numbers_of(stack, run.arena(), scratch).data;
   kernels::row_gemm(x, stack.forward_transpose(), {type, numbers, shape[0], shape[1]}, y, bias_of(stack));
 }
@@ -127,7 +127,7 @@ void forward(std::span<const Stack> stacks, const Run& run, ConstMatrix x, Matri
     } else if (product == Product::stored) {
       forward_stored(stack, run, x, into);
     } else {
-      Numbers scratch;
+      Buffer scratch;
       kernels::gemm(Transpose::no, x, stack.forward_transpose(), numbers_of(stack, run.arena(), scratch), into, false,
                     bias_of(stack));
     }
@@ -176,8 +176,8 @@ void backward(Tape& tape, const Stack& stack, const Tensor& x, ConstMatrix dy_al
     kernels::column_sums(dy.cols_from(run.first_column, run.outputs), db, accumulate);
   }
   if (x.needs_gradient()) {  // dx += dy·W
-    Numbers scratch;
-    const GradientTarget dx = tape.target(x);
+    Buffer scratch;
+    const GradientTarget dx = tape.grad_out(x);
     kernels::gemm(Transpose::no, dy, stack.backward_transpose(), numbers_of(stack, tape.arena(), scratch), dx.view,
                   dx.accumulate);
   }
@@ -185,7 +185,7 @@ void backward(Tape& tape, const Stack& stack, const Tensor& x, ConstMatrix dy_al
 
 }  // namespace
 
-const real* real_numbers(const Weight& first, int64_t count, const Arena& arena, Numbers& scratch) {
+const real* as_real(const Weight& first, int64_t count, const Arena& arena, Buffer& scratch) {
   if (first.type == kRealType) return first.numbers();
   check(first.data != nullptr, "[weight] {} has no numbers yet: load or initialise the model first", first.name);
   scratch = arena.allocate(count);
@@ -216,7 +216,7 @@ Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights,
   forward(stacks, run, x.values(), y.values());
   if (records) {
     run.tape()->record([x, y = y.gradient_only(), stacks = std::move(stacks)](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
       for (const Stack& stack : stacks) backward(tape, stack, x, dy);
     });

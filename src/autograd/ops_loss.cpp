@@ -41,11 +41,11 @@ Loss cross_entropy(Run& run, const Tensor& x, const Weight& weight, const Weight
   const int64_t chunk = std::clamp<int64_t>(kLogitsAtOnce / vocabulary / 64 * 64, 64, std::max<int64_t>(64, x.rows()));
   Tensor logits_buffer(run.arena(), std::min(chunk, x.rows()), vocabulary);  // (R, V)
   Tensor dx;
-  Numbers scratch;
+  Buffer scratch;
   ConstMatrix w;  // (V, d), for the way back
   if (records && x.needs_gradient()) {
     dx = Tensor(run.arena(), x.rows(), x.cols());
-    w = {real_numbers(weight, weight.size(), run.arena(), scratch), vocabulary, weight.shape[1]};
+    w = {as_real(weight, weight.size(), run.arena(), scratch), vocabulary, weight.shape[1]};
   }
   std::vector<real> losses(labels.size());
   for (int64_t begin = 0; begin < x.rows(); begin += chunk) {
@@ -70,7 +70,7 @@ Loss cross_entropy(Run& run, const Tensor& x, const Weight& weight, const Weight
   }
   if (!dx.empty()) {
     tape->record([x = x.gradient_only(), dx](Tape& t) {
-      const GradientTarget into = t.target(x);
+      const GradientTarget into = t.grad_out(x);
       kernels::add_scaled(dx.values(), 1, into.view, into.accumulate);
     });
   }

@@ -16,7 +16,7 @@ real* gradient_of(Tape& tape, const Weight* weight) {
 template <class Kernel>
 void with_target(Tape& tape, const Tensor& x, Kernel kernel) {
   if (x.needs_gradient()) {
-    const GradientTarget dx = tape.target(x);
+    const GradientTarget dx = tape.grad_out(x);
     kernel(dx.view, dx.accumulate);
   } else {
     Tensor unused(tape.arena(), x.rows(), x.cols());
@@ -39,8 +39,8 @@ class GainNumbers {
   Tensor own_;
 };
 
-// Calls body(part of x, part of y, index of its first row) for each of the equal parts that rows are cut into. The parts
-// of one row stand below one another as they are, so that they are one call.
+// Calls body(part of x, part of y, index of its first row) for each of the equal parts that rows are cut into. The
+// parts of one row stand below one another as they are, so that they are one call.
 template <class Body>
 void for_each_part(int64_t parts, ConstMatrix x, Matrix y, const Body& body) {
   if (parts == 1) return body(x, y, 0);
@@ -80,7 +80,7 @@ Tensor layer_norm(Run& run, const Tensor& x, const NormGain& gain, const Weight*
   });
   if (records) {
     run.tape()->record([x, y = y.gradient_only(), statistics, gains, weight = gain.weight, bias, parts](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
       const ConstMatrix saved = statistics.values();
       with_target(tape, x, [&](Matrix dx, bool accumulate) {
@@ -105,7 +105,7 @@ Tensor rms_norm(Run& run, const Tensor& x, const NormGain& gain, real eps, int64
   });
   if (records) {
     run.tape()->record([x, y = y.gradient_only(), scale, gains, weight = gain.weight, parts](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
       with_target(tape, x, [&](Matrix dx, bool accumulate) {
         for_each_part(parts, x.values(), dx, [&](ConstMatrix from, Matrix to, int64_t first) {
@@ -132,9 +132,9 @@ Tensor norm_scale(Run& run, const Tensor& x, NormKind kind, real eps) {
   }
   if (records) {
     run.tape()->record([x, scale, kind, count](Tape& tape) {
-      const ConstMatrix dscale = tape.reached(scale);
+      const ConstMatrix dscale = tape.grad(scale);
       if (dscale.rows == 0) return;
-      const Matrix dx = tape.target_to_add(x);
+      const Matrix dx = tape.grad_out_to_add(x);
       for (int64_t i = 0; i < dx.rows; ++i) {  // dx += dscale·(x - mean)/(d·scale)
         const real* row = x.values().row(i);
         const real mean = mean_for(kind, row, dx.cols), factor = dscale(i, 0) / (count * scale.values()(i, 0));
@@ -160,11 +160,11 @@ Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kin
   }
   if (records) {
     run.tape()->record([x, scale, y = y.gradient_only(), kind, gains, weight = gain.weight, bias](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
       real *dgain = gradient_of(tape, weight), *dbias = gradient_of(tape, bias);
-      const Matrix dx = x.needs_gradient() ? tape.target_to_add(x) : Matrix{};
-      const Matrix dscale = scale.needs_gradient() ? tape.target_to_add(scale) : Matrix{};
+      const Matrix dx = x.needs_gradient() ? tape.grad_out_to_add(x) : Matrix{};
+      const Matrix dscale = scale.needs_gradient() ? tape.grad_out_to_add(scale) : Matrix{};
       const real* weights = gains.data();
       for (int64_t i = 0; i < dy.rows; ++i) {
         const real* row = x.values().row(i);
@@ -215,7 +215,7 @@ Tensor batch_norm(Run& run, const Tensor& x, const Weight& gain, const Weight& b
     }
   }
   run.tape()->record([x, y = y.gradient_only(), statistics, &gain, &bias, eps, from_batch](Tape& tape) {
-    const ConstMatrix dy = tape.reached(y);
+    const ConstMatrix dy = tape.grad(y);
     if (dy.rows == 0) return;
     const ConstMatrix saved = statistics.values();
     with_target(tape, x, [&](Matrix dx, bool accumulate) {

@@ -15,11 +15,11 @@ Tensor binary(Run& run, const Tensor& a, const Tensor& b, int64_t cols, Forward 
   forward(a.values(), b.values(), y.values());
   if (records) {
     run.tape()->record([a, b, y, backward](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
       Tensor unused_a, unused_b;  // a replaced value is a constant: its gradient goes nowhere
       auto target = [&](const Tensor& input, Tensor& unused) {
-        if (input.needs_gradient()) return tape.target_to_add(input);
+        if (input.needs_gradient()) return tape.grad_out_to_add(input);
         unused = Tensor(tape.arena(), input.rows(), input.cols());
         std::fill_n(unused.values().data, unused.values().size(), real{0});
         return unused.values();

@@ -35,7 +35,7 @@ Tensor embedding(Run& run, const Weight& table, std::span<const int32_t> ids, re
   gather(table, ids, factor, y.values());
   if (records) {
     run.tape()->record([&table, ids = Ids(ids.begin(), ids.end()), y = y.gradient_only(), factor](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
       kernels::scatter_add_rows(dy, ids.data(), factor,
                                 {tape.gradients().open_to_add(table), table.shape[0], table.shape[1]});
@@ -52,9 +52,9 @@ Tensor select_rows(Run& run, const Tensor& x, std::span<const int32_t> rows) {
   if (records) {
     run.tape()->record(
         [x = x.gradient_only(), rows = Ids(rows.begin(), rows.end()), y = y.gradient_only()](Tape& tape) {
-          const ConstMatrix dy = tape.reached(y);
+          const ConstMatrix dy = tape.grad(y);
           if (dy.rows == 0) return;
-          kernels::scatter_add_rows(dy, rows.data(), 1, tape.target_to_add(x));
+          kernels::scatter_add_rows(dy, rows.data(), 1, tape.grad_out_to_add(x));
         });
   }
   return y;
@@ -69,9 +69,9 @@ Tensor spread_rows(Run& run, const Tensor& x, std::span<const int32_t> rows, int
   if (records) {
     run.tape()->record(
         [x = x.gradient_only(), rows = Ids(rows.begin(), rows.end()), y = y.gradient_only()](Tape& tape) {
-          const ConstMatrix dy = tape.reached(y);
+          const ConstMatrix dy = tape.grad(y);
           if (dy.rows == 0) return;
-          const GradientTarget dx = tape.target(x);
+          const GradientTarget dx = tape.grad_out(x);
           kernels::gather_rows(dy, rows.data(), static_cast<int64_t>(rows.size()), 1, dx.view, dx.accumulate);
         });
   }
@@ -93,9 +93,9 @@ Tensor assemble(Run& run, std::span<const Tensor> parts, int64_t rows, int64_t c
     kernels::add_scaled(part.values(), 1, into.values(), false);
     if (records && part.needs_gradient()) {
       run.tape()->record([part = part.gradient_only(), into = into.gradient_only()](Tape& tape) {
-        const ConstMatrix dy = tape.reached(into);
+        const ConstMatrix dy = tape.grad(into);
         if (dy.rows == 0) return;
-        const GradientTarget dx = tape.target(part);
+        const GradientTarget dx = tape.grad_out(part);
         kernels::add_scaled(dy, 1, dx.view, dx.accumulate);
       });
     }
@@ -144,9 +144,9 @@ Tensor rotary(Run& run, const Tensor& x, std::span<const int32_t> positions, std
   if (records) {
     run.tape()->record([x = x.gradient_only(), y = y.gradient_only(), places = std::move(places),
                         parts = std::move(parts)](Tape& tape) {
-      const ConstMatrix dy = tape.reached(y);
+      const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      const GradientTarget dx = tape.target(x);
+      const GradientTarget dx = tape.grad_out(x);
       rotate(dy, places, parts, true, dx.view, dx.accumulate);
     });
   }
@@ -164,7 +164,7 @@ Tensor bucket_bias(Run& run, const Weight& weight, std::span<const int32_t> buck
     for (int64_t c = 0; c < columns; ++c) table.values()(h, c) = numbers[buckets[c] * heads + h];
   if (records) {
     run.tape()->record([&weight, ids = Ids(buckets.begin(), buckets.end()), table = table.gradient_only()](Tape& tape) {
-      const ConstMatrix dtable = tape.reached(table);
+      const ConstMatrix dtable = tape.grad(table);
       if (dtable.rows == 0) return;
       real* const to = tape.gradients().open_to_add(weight);
       for (int64_t h = 0; h < dtable.rows; ++h)

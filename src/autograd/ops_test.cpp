@@ -336,8 +336,8 @@ TEST(OpsGradient, TheCheckerCatchesAPlantedSign) {
     if (run.tape()) {
       y.track_gradient();
       run.tape()->record([x, y](Tape& tape) {  // the identity, but its gradient has the wrong sign
-        const GradientTarget dx = tape.target(x);
-        const ConstMatrix dy = tape.reached(y);
+        const GradientTarget dx = tape.grad_out(x);
+        const ConstMatrix dy = tape.grad(y);
         for (int64_t i = 0; i < dy.rows; ++i)
           for (int64_t j = 0; j < dy.cols; ++j) dx.view(i, j) = -dy(i, j);
       });

@@ -17,7 +17,7 @@ void Tape::seed(const Tensor& value, ConstMatrix gradient) {
   check(value.needs_gradient(), "[tape] a gradient was given for a value that the tape does not know");
   check(gradient.rows == value.rows() && gradient.cols == value.cols(),
         "[tape] gradient of another shape than its value");
-  const GradientTarget into = target(value);
+  const GradientTarget into = grad_out(value);
   kernels::add_scaled(gradient, 1, into.view, into.accumulate);
 }
 
@@ -29,12 +29,12 @@ void Tape::backward() {
   }
 }
 
-ConstMatrix Tape::reached(const Tensor& value) const {
+ConstMatrix Tape::grad(const Tensor& value) const {
   if (!value.needs_gradient() || !value.gradient()->block) return {};
   return view_of(value, *value.gradient());
 }
 
-GradientTarget Tape::target(const Tensor& input) {
+GradientTarget Tape::grad_out(const Tensor& input) {
   Gradient& gradient = *input.gradient();
   bool accumulate = true;
   if (!gradient.block) {
@@ -47,35 +47,35 @@ GradientTarget Tape::target(const Tensor& input) {
   return {view_of(input, gradient), accumulate};
 }
 
-GradientTarget Tape::target_in_place(const Tensor& result, const Tensor& input) {
+GradientTarget Tape::grad_out_in_place(const Tensor& result, const Tensor& input) {
   Gradient& from = *result.gradient();
   Gradient& to = *input.gradient();
-  if (to.block || from.block.use_count() != 1 || !result.is_whole() || !input.is_whole()) return target(input);
+  if (to.block || from.block.use_count() != 1 || !result.is_whole() || !input.is_whole()) return grad_out(input);
   to.block = std::move(from.block);
   return {view_of(input, to), false};
 }
 
-Matrix Tape::target_to_add(const Tensor& input) {
-  const GradientTarget into = target(input);
+Matrix Tape::grad_out_to_add(const Tensor& input) {
+  const GradientTarget into = grad_out(input);
   if (!into.accumulate) kernels::fill_zero(into.view);
   return into.view;
 }
 
-void Tape::pass_on(const Tensor& result, const Tensor& input) {
+void Tape::share_grad(const Tensor& result, const Tensor& input) {
   if (!input.needs_gradient()) return;
   Gradient& gradient = *input.gradient();
   if (!gradient.block && input.is_whole() && result.is_whole()) {
     gradient.block = result.gradient()->block;  // shared until one of them is added to
   } else {
-    const GradientTarget into = target(input);
-    kernels::add_scaled(reached(result), 1, into.view, into.accumulate);
+    const GradientTarget into = grad_out(input);
+    kernels::add_scaled(grad(result), 1, into.view, into.accumulate);
   }
 }
 
 // Before adding to a block that another gradient shares: a copy of one's own.
 void Tape::make_own(Gradient& gradient) const {
   if (gradient.block.use_count() == 1) return;
-  Numbers own = arena_.allocate(gradient.rows * gradient.cols);
+  Buffer own = arena_.allocate(gradient.rows * gradient.cols);
   kernels::add_scaled(ConstMatrix{gradient.block.get(), gradient.rows, gradient.cols}, 1,
                       Matrix{own.get(), gradient.rows, gradient.cols}, false);
   gradient.block = std::move(own);

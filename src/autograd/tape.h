@@ -35,16 +35,16 @@ class Tape {
   void backward();
 
   // For operations. The gradient that reached a value, or no rows where none did (then there is nothing to pass on):
-  ConstMatrix reached(const Tensor& value) const;
+  ConstMatrix grad(const Tensor& value) const;
   // Where to write the gradient of an input:
-  GradientTarget target(const Tensor& input);
+  GradientTarget grad_out(const Tensor& input);
   // The same for kernels that can work in place: takes the buffer of the result's gradient over where nobody needs it
   // more.
-  GradientTarget target_in_place(const Tensor& result, const Tensor& input);
+  GradientTarget grad_out_in_place(const Tensor& result, const Tensor& input);
   // The same for kernels that always add:
-  Matrix target_to_add(const Tensor& input);
+  Matrix grad_out_to_add(const Tensor& input);
   // result = input + …: passes the whole gradient on, without copying where that is safe.
-  void pass_on(const Tensor& result, const Tensor& input);
+  void share_grad(const Tensor& result, const Tensor& input);
   // Whether a weight wants a gradient, and where it goes; see Gradients.
   bool wants(const Weight& weight) const { return gradients_ && !gradients_->frozen(weight); }
   Gradients& gradients() { return *gradients_; }

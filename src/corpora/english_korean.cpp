@@ -44,12 +44,12 @@ uint32_t withheld_in(const NounPhrase& np) {
 uint32_t withheld_in(const Clause& c) {
   uint32_t bits = 0;
   for (const NounPhrase* np : {&c.subject, &c.object, &c.recipient, &c.place, &c.companion}) bits |= withheld_in(*np);
-  const bool denied = c.kind == ClauseKind::kIsAdjective && c.negative && c.tense == Tense::kPast;
+  const bool denied = c.kind == ClauseKind::is_adjective && c.negative && c.tense == Tense::past;
   if (denied && withheld_adjective_negation(*c.adjective)) bits |= 8;
-  if (c.kind != ClauseKind::kAction || c.verb == nullptr) return bits;
-  const bool past_negation = c.negative && c.tense == Tense::kPast && c.mode == Mode::kPlain;
+  if (c.kind != ClauseKind::action || c.verb == nullptr) return bits;
+  const bool past_negation = c.negative && c.tense == Tense::past && c.mode == Mode::plain;
   if (past_negation && withheld_past_negation(*c.verb)) bits |= 1;
-  if (c.mode == Mode::kCan && withheld_can(*c.verb)) bits |= 16;
+  if (c.mode == Mode::can && withheld_can(*c.verb)) bits |= 16;
   return bits;
 }
 
@@ -71,7 +71,7 @@ uint32_t withheld(const Sentence& s) {
 
 SentencePair EnglishKorean::pair(uint64_t index, Split split) const {
   Random random(random_key(seed_, index, static_cast<uint64_t>(split)));
-  const bool compositional = split == Split::kCompositional;
+  const bool compositional = split == Split::compositional;
   for (;;) {  // drawn again until it belongs to the split: about once for training, twenty times for a held-out part
     Sentence sentence;
     draw(random, sentence);
@@ -86,7 +86,7 @@ SentencePair EnglishKorean::pair(uint64_t index, Split split) const {
 
 Split split_of(std::string_view english) {
   const uint64_t part = hash_of(english) % 1000;
-  return part < 50 ? Split::kTest : part < 100 ? Split::kValid : Split::kTrain;
+  return part < 50 ? Split::test : part < 100 ? Split::valid : Split::train;
 }
 
 std::string_view withheld_name(int kind) {

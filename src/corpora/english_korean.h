@@ -26,7 +26,7 @@ struct SentencePair {
   // English articles are not: nothing stands for them.
   std::vector<std::pair<int, int>> alignment;
   // Which held-out combinations of words and constructions the sentence has: bits, see withheld_name(). 0 outside
-  // Split::kCompositional, never 0 within.
+  // Split::compositional, never 0 within.
   uint32_t withheld = 0;
 };
 
@@ -35,7 +35,7 @@ class EnglishKorean {
   explicit EnglishKorean(uint64_t seed = 1) : seed_(seed) {}
 
   // The splits do not depend on the seed: no seed's training data holds another seed's held-out sentence.
-  SentencePair pair(uint64_t index, Split split = Split::kTrain) const;
+  SentencePair pair(uint64_t index, Split split = Split::train) const;
 
  private:
   uint64_t seed_;
@@ -44,7 +44,7 @@ class EnglishKorean {
 // Which split an English sentence without withheld combinations belongs to: 90 % train, 5 % valid, 5 % test by hash.
 Split split_of(std::string_view english);
 
-// The combinations that only Split::kCompositional shows: one for each bit of SentencePair::withheld.
+// The combinations that only Split::compositional shows: one for each bit of SentencePair::withheld.
 inline constexpr int kWithheldKinds = 5;
 std::string_view withheld_name(int kind);           // "past-negation", …
 std::string_view withheld_description(int kind);    // one line for people

@@ -72,14 +72,14 @@ TEST(EnglishKorean, SplitsAreDisjoint) {
     train.insert(corpus.pair(i).english);
     train.insert(elsewhere.pair(i).english);
   }
-  for (Split split : {Split::kValid, Split::kTest, Split::kCompositional})
+  for (Split split : {Split::valid, Split::test, Split::compositional})
     for (uint64_t i = 0; i < 500; ++i) {
       const SentencePair pair = corpus.pair(i, split);
       ASSERT_FALSE(train.contains(pair.english)) << pair.english;
-      if (split != Split::kCompositional) {
+      if (split != Split::compositional) {
         ASSERT_EQ(split_of(pair.english), split);
       }
-      ASSERT_EQ(pair.withheld != 0, split == Split::kCompositional);
+      ASSERT_EQ(pair.withheld != 0, split == Split::compositional);
     }
   int parts[3] = {};
   for (uint64_t i = 0; i < 20000; ++i) ++parts[static_cast<int>(split_of("sentence " + std::to_string(i)))];
@@ -117,7 +117,7 @@ TEST(EnglishKorean, TrainingNeverShowsWhatIsWithheld) {
   for (uint64_t i = 0; i < 20000; ++i) ASSERT_FALSE(shows(corpus.pair(i))) << corpus.pair(i).english;
   int shown = 0, of_kind[kWithheldKinds] = {};
   for (uint64_t i = 0; i < 1000; ++i) {
-    const SentencePair pair = corpus.pair(i, Split::kCompositional);
+    const SentencePair pair = corpus.pair(i, Split::compositional);
     shown += shows(pair);
     for (int kind = 0; kind < kWithheldKinds; ++kind) of_kind[kind] += (pair.withheld >> kind) & 1;
   }
@@ -139,7 +139,7 @@ TEST(EnglishKorean, TrainingKnowsEveryWordOfTheOtherSplits) {
   }
   int64_t unknown = 0, all = 0;
   for (uint64_t i = 0; i < 2000; ++i) {
-    const SentencePair pair = corpus.pair(i, Split::kCompositional);
+    const SentencePair pair = corpus.pair(i, Split::compositional);
     for (const std::string& word : words_of(pair.english)) ASSERT_TRUE(english.contains(bare(word))) << word;
     for (const std::string& word : words_of(pair.korean)) ++all, unknown += !korean.contains(korean_bare(word));
   }
@@ -149,7 +149,7 @@ TEST(EnglishKorean, TrainingKnowsEveryWordOfTheOtherSplits) {
 TEST(EnglishKorean, AlignsEveryKoreanWordAndEveryEnglishWordThatMeansSomething) {
   const EnglishKorean corpus(4);
   const std::set<std::string> silent = {"the", "a", "an", "there"};
-  for (Split split : {Split::kTrain, Split::kCompositional})
+  for (Split split : {Split::train, Split::compositional})
     for (uint64_t i = 0; i < 3000; ++i) {
       const SentencePair pair = corpus.pair(i, split);
       const auto english = words_of(pair.english), korean = words_of(pair.korean);

@@ -9,14 +9,14 @@ struct Row {
   const char *english, *comparative;  // "more": beside the word; empty: not compared
   const char* korean;                 // dictionary form, or a form that only stands before nouns
   Kinds kinds;
-  Irregular irregular = Irregular::kNone;
-  WordClass word_class = WordClass::kAdjective;
+  Irregular irregular = Irregular::none;
+  WordClass word_class = WordClass::adjective;
 };
 
 constexpr Kinds kLiving = kPerson | kAnimal, kWheels = kCar | kCycle | kTransit,
                 kObject = kColored | kMoved | kOpened | kWheels | kTool;
-constexpr auto kP = Irregular::kP, kLeu = Irregular::kLeu, kH = Irregular::kH;
-constexpr auto kExistence = WordClass::kExistence;
+constexpr auto kP = Irregular::p, kLeu = Irregular::leu, kH = Irregular::h;
+constexpr auto kExistence = WordClass::existence;
 
 constexpr Row kRows[] = {
     {"kind", "kinder", "친절하다", kPerson},
@@ -59,14 +59,14 @@ constexpr Row kRows[] = {
     {"old", "", "오래된", kObject | kPlace | kText | kShow | kSong},
     {"clean", "cleaner", "깨끗하다", kPlace | kWashed | kClothes},
     {"dirty", "dirtier", "더럽다", kCleaned | kWashed | kClothes | kMoved, kP},
-    {"delicious", "more", "맛있다", kFood | kDrink, Irregular::kNone, kExistence},
+    {"delicious", "more", "맛있다", kFood | kDrink, Irregular::none, kExistence},
     {"hot", "hotter", "뜨겁다", kWarm, kP},
     {"cold", "colder", "차갑다", kDrink | kWarm, kP},
     {"sweet", "sweeter", "달다", kFruit | kBaked},
     {"fresh", "fresher", "신선하다", kFood},
     {"difficult", "more", "어렵다", kText | kStudy, kP},
     {"easy", "easier", "쉽다", kText | kStudy, kP},
-    {"interesting", "more", "재미있다", kText | kShow | kStudy, Irregular::kNone, kExistence},
+    {"interesting", "more", "재미있다", kText | kShow | kStudy, Irregular::none, kExistence},
     {"boring", "more", "지루하다", kText | kShow},
     {"wide", "wider", "넓다", kPlace | kSurface},
     {"narrow", "narrower", "좁다", kCleaned | kSurface},

@@ -4,24 +4,24 @@ namespace limpid::grammar {
 
 Determiner PhraseDrawer::determiner_singular() {
   const int64_t choice = random_.below(100);
-  return choice < 42   ? Determiner::kThe
-         : choice < 64 ? Determiner::kA
-         : choice < 71 ? Determiner::kThis
-         : choice < 78 ? Determiner::kThat
-         : choice < 87 ? Determiner::kMy
-         : choice < 92 ? Determiner::kOur
-                       : Determiner::kOwner;
+  return choice < 42   ? Determiner::the
+         : choice < 64 ? Determiner::a
+         : choice < 71 ? Determiner::this_
+         : choice < 78 ? Determiner::that
+         : choice < 87 ? Determiner::my
+         : choice < 92 ? Determiner::our
+                       : Determiner::owner;
 }
 
 void PhraseDrawer::determine_plural(NounPhrase& np, bool bare) {
   np.plural = true;
   const int64_t choice = random_.below(100);
-  np.determiner = choice < 45   ? Determiner::kThe
-                  : choice < 70 ? (bare ? Determiner::kNone : Determiner::kThe)
-                  : choice < 78 ? Determiner::kThis
-                  : choice < 86 ? Determiner::kThat
-                  : choice < 93 ? Determiner::kMy
-                                : Determiner::kOur;
+  np.determiner = choice < 45   ? Determiner::the
+                  : choice < 70 ? (bare ? Determiner::none : Determiner::the)
+                  : choice < 78 ? Determiner::this_
+                  : choice < 86 ? Determiner::that
+                  : choice < 93 ? Determiner::my
+                                : Determiner::our;
 }
 
 void PhraseDrawer::determine_number(NounPhrase& np) {
@@ -29,18 +29,18 @@ void PhraseDrawer::determine_number(NounPhrase& np) {
   np.plural = np.number > 0;
   const int64_t choice = random_.below(100);
   // "the one book" and "these one" are no English.
-  np.determiner = !np.plural || choice < 60 ? Determiner::kNone : choice < 90 ? Determiner::kThe : Determiner::kMy;
+  np.determiner = !np.plural || choice < 60 ? Determiner::none : choice < 90 ? Determiner::the : Determiner::my;
 }
 
 void PhraseDrawer::determine_mass(NounPhrase& np, bool countable_drink) {
   if (np.noun->is(kTransit)) {
-    np.determiner = Determiner::kThe;  // the subway
+    np.determiner = Determiner::the;  // the subway
   } else if (np.noun->is(kDrink) && countable_drink && chance(30)) {
     np.cups = true;
     np.number = static_cast<int>(random_.below(6));
     np.plural = np.number > 0;
   } else if (np.noun->is(kFood | kDrink) && chance(30)) {
-    np.determiner = chance(75) ? Determiner::kThe : Determiner::kThis;
+    np.determiner = chance(75) ? Determiner::the : Determiner::this_;
   }
 }
 
@@ -57,14 +57,14 @@ void PhraseDrawer::determine(NounPhrase& np, bool object, bool countable_drink) 
     determine_plural(np, object);
   else
     np.determiner = determiner_singular();
-  if (np.determiner >= Determiner::kMy && !owned(*np.noun)) np.determiner = Determiner::kThe;
-  if (np.determiner == Determiner::kOwner) np.owner = any(w_.names);
+  if (np.determiner >= Determiner::my && !owned(*np.noun)) np.determiner = Determiner::the;
+  if (np.determiner == Determiner::owner) np.owner = any(w_.names);
 }
 
 void PhraseDrawer::describe(NounPhrase& np, int percent) {
   if (np.noun->adjectives.empty() || np.noun->is(kStudy) || !chance(percent)) return;
   np.adjective = any(np.noun->adjectives);
-  const bool single = np.determiner == Determiner::kThe && !np.plural && np.number < 0 && !np.noun->is(kMass);
+  const bool single = np.determiner == Determiner::the && !np.plural && np.number < 0 && !np.noun->is(kMass);
   np.superlative = single && !np.adjective->superlative.empty() && chance(25);
 }
 
@@ -101,16 +101,16 @@ NounPhrase PhraseDrawer::object_of(const Verb& verb, const NounPhrase& subject, 
 
 NounPhrase PhraseDrawer::place() {
   if (chance(15)) return {.noun = any(w_.cities)};
-  NounPhrase np{.noun = any(w_.places), .determiner = Determiner::kThe};
-  if (chance(20)) np.determiner = chance(50) ? Determiner::kThis : Determiner::kThat;
+  NounPhrase np{.noun = any(w_.places), .determiner = Determiner::the};
+  if (chance(20)) np.determiner = chance(50) ? Determiner::this_ : Determiner::that;
   describe(np, 10);
   return np;
 }
 
 NounPhrase PhraseDrawer::short_person() {
   if (chance(35)) return {.noun = any(w_.names)};
-  NounPhrase np{.noun = any(w_.persons), .determiner = Determiner::kThe};
-  if (owned(*np.noun) && chance(60)) np.determiner = Determiner::kMy;
+  NounPhrase np{.noun = any(w_.persons), .determiner = Determiner::the};
+  if (owned(*np.noun) && chance(60)) np.determiner = Determiner::my;
   return np;
 }
 
@@ -118,16 +118,16 @@ void PhraseDrawer::add_also(NounPhrase& np, const std::vector<const Noun*>& noun
   const Noun* other = any(nouns);
   const bool plain = !np.relative && !np.adjective && np.number < 0 && !np.plural && !np.cups;
   const bool fits =
-      np.determiner == Determiner::kThe || (np.noun->is(kMass | kName) && np.determiner == Determiner::kNone);
+      np.determiner == Determiner::the || (np.noun->is(kMass | kName) && np.determiner == Determiner::none);
   if (!plain || !fits || np.noun->is(kPronoun) || other == np.noun || other->is(kPronoun)) return;
   s_.also = {.noun = other};
-  if (!other->is(kMass | kName) || other->is(kTransit)) s_.also.determiner = Determiner::kThe;
+  if (!other->is(kMass | kName) || other->is(kTransit)) s_.also.determiner = Determiner::the;
   np.also = &s_.also;
 }
 
 bool PhraseDrawer::add_relative(NounPhrase& np) {
-  if (np.noun->is(kName | kPronoun | kMass) || np.also || np.superlative || s_.joint != Joint::kNone) return false;
-  if (np.determiner == Determiner::kOwner || np.determiner == Determiner::kThat) return false;
+  if (np.noun->is(kName | kPronoun | kMass) || np.also || np.superlative || s_.joint != Joint::none) return false;
+  if (np.determiner == Determiner::owner || np.determiner == Determiner::that) return false;
   Clause& c = s_.relative;
   const bool living = np.noun->is(kPerson | kAnimal);
   if (living && chance(70)) {
@@ -135,10 +135,10 @@ bool PhraseDrawer::add_relative(NounPhrase& np) {
   } else if (!np.noun->object_of.empty() && (living || chance(80))) {
     relative_object(c, np);
   } else if (handy(*np.noun)) {
-    c.kind = ClauseKind::kIsAt;
-    c.gap = Gap::kSubject;
+    c.kind = ClauseKind::is_at;
+    c.gap = Gap::subject;
     on_furniture(c);
-    c.tense = chance(70) ? Tense::kPresent : Tense::kPast;
+    c.tense = chance(70) ? Tense::present : Tense::past;
   } else {
     return false;
   }
@@ -147,19 +147,19 @@ bool PhraseDrawer::add_relative(NounPhrase& np) {
 }
 
 void PhraseDrawer::relative_subject(Clause& c, const NounPhrase& head) {
-  c.gap = Gap::kSubject;
+  c.gap = Gap::subject;
   do {
     const int64_t choice = random_.below(10);
     c.verb = choice < 7 ? any(w_.transitive) : choice < 9 ? any(w_.intransitive) : any(w_.live);
   } while (!head.noun->is(c.verb->subjects));
   inflect_relative(c, head.many());
-  if (c.verb->frame == Frame::kTransitive) c.object = object_of(*c.verb, head, 8);
+  if (c.verb->frame == Frame::transitive) c.object = object_of(*c.verb, head, 8);
   if (c.object.noun != nullptr && c.object.noun->is(kPronoun)) c.object = {.noun = any(w_.names)};
-  if (c.verb->frame == Frame::kLive || (c.verb->frame == Frame::kIntransitive && chance(40))) c.place = place();
+  if (c.verb->frame == Frame::live || (c.verb->frame == Frame::intransitive && chance(40))) c.place = place();
 }
 
 void PhraseDrawer::relative_object(Clause& c, const NounPhrase& head) {
-  c.gap = Gap::kObject;
+  c.gap = Gap::object;
   c.verb = any(head.noun->object_of);
   do c.subject = chance(25) ? pronoun() : short_person();
   while (c.subject.noun == head.noun);
@@ -168,18 +168,18 @@ void PhraseDrawer::relative_object(Clause& c, const NounPhrase& head) {
 
 void PhraseDrawer::inflect_relative(Clause& c, bool many) {
   const int64_t choice = random_.below(100);
-  c.tense = choice < 40 ? Tense::kPresent : choice < 85 || c.verb->stative ? Tense::kPast : Tense::kFuture;
+  c.tense = choice < 40 ? Tense::present : choice < 85 || c.verb->stative ? Tense::past : Tense::future;
   c.negative = chance(15);
   settle(c, many);
 }
 
 void PhraseDrawer::settle(Clause& c, bool many_or_first) {
-  const bool bare = c.tense == Tense::kPresent && c.mode == Mode::kPlain && !c.negative && many_or_first;
-  if (bare && c.verb->ambiguous_present()) c.tense = Tense::kPast;
+  const bool bare = c.tense == Tense::present && c.mode == Mode::plain && !c.negative && many_or_first;
+  if (bare && c.verb->ambiguous_present()) c.tense = Tense::past;
 }
 
 void PhraseDrawer::on_furniture(Clause& c) {
-  c.place.determiner = chance(75) ? Determiner::kThe : chance(50) ? Determiner::kThis : Determiner::kMy;
+  c.place.determiner = chance(75) ? Determiner::the : chance(50) ? Determiner::this_ : Determiner::my;
   if (chance(70)) {
     c.place.noun = any(w_.surfaces);
     c.relation = &any(w_.relations);

@@ -6,8 +6,8 @@
 namespace limpid::grammar {
 
 const Conjugation& existence(bool negative) {
-  static const std::array<Conjugation, 2> kForms = {conjugate("있다", WordClass::kExistence),
-                                                    conjugate("없다", WordClass::kExistence)};
+  static const std::array<Conjugation, 2> kForms = {conjugate("있다", WordClass::existence),
+                                                    conjugate("없다", WordClass::existence)};
   return kForms[negative ? 1 : 0];
 }
 
@@ -61,15 +61,15 @@ Phrase PhraseWriter::say_adverb(std::string_view english, std::string_view korea
 
 void PhraseWriter::say_determiner(const NounPhrase& np, Parts& parts, std::string_view next) {
   switch (np.determiner) {
-    case Determiner::kNone: return;
-    case Determiner::kThe: say("the"); return;
-    case Determiner::kA: say(vowel_sound(next) ? "an" : "a"); return;
-    case Determiner::kThis: parts.determiner = {"이", say(np.plural ? "these" : "this")}; return;
-    case Determiner::kThat: parts.determiner = {"저", say(np.plural ? "those" : "that")}; return;
-    case Determiner::kMy: parts.determiner = {"제", say("my")}; return;
-    case Determiner::kOur: parts.determiner = {"우리", say("our")}; return;
-    case Determiner::kOwner:
-      parts.determiner = {with_particle(np.owner->korean, Particle::kOf), say(np.owner->english + "'s")};
+    case Determiner::none: return;
+    case Determiner::the: say("the"); return;
+    case Determiner::a: say(vowel_sound(next) ? "an" : "a"); return;
+    case Determiner::this_: parts.determiner = {"이", say(np.plural ? "these" : "this")}; return;
+    case Determiner::that: parts.determiner = {"저", say(np.plural ? "those" : "that")}; return;
+    case Determiner::my: parts.determiner = {"제", say("my")}; return;
+    case Determiner::our: parts.determiner = {"우리", say("our")}; return;
+    case Determiner::owner:
+      parts.determiner = {with_particle(np.owner->korean, Particle::of), say(np.owner->english + "'s")};
       return;
   }
 }
@@ -117,38 +117,38 @@ Phrase PhraseWriter::say_noun_phrase(const NounPhrase& np, bool object_form) {
   if (np.number >= 0) phrase.push_back({std::string(counter_text(np.noun->counter)), counter_bits});
   if (np.also != nullptr) {
     const uint64_t bits = say("and");
-    phrase = attach(std::move(phrase), Particle::kAnd, bits);
+    phrase = attach(std::move(phrase), Particle::and_, bits);
     append(phrase, say_noun_phrase(*np.also));
   }
   return phrase;
 }
 
 std::string_view PhraseWriter::auxiliary(const Clause& c, Agreement agreement, bool needs_do) const {
-  if (c.mode == Mode::kProgressive) return agreement.be(c.tense == Tense::kPast);
-  if (c.mode == Mode::kCan) return c.negative ? "cannot" : "can";
-  if (c.mode == Mode::kMust) return "must";
-  if (c.tense == Tense::kFuture) return "will";
+  if (c.mode == Mode::progressive) return agreement.be(c.tense == Tense::past);
+  if (c.mode == Mode::can) return c.negative ? "cannot" : "can";
+  if (c.mode == Mode::must) return "must";
+  if (c.tense == Tense::future) return "will";
   if (!needs_do) return "";
-  return c.tense == Tense::kPast ? "did" : agreement.third ? "does" : "do";
+  return c.tense == Tense::past ? "did" : agreement.third ? "does" : "do";
 }
 
 std::string_view PhraseWriter::finite(const Clause& c, Agreement agreement, std::string_view base,
                                       std::string_view third, std::string_view past) {
-  return c.tense == Tense::kPast ? past : agreement.third ? third : base;
+  return c.tense == Tense::past ? past : agreement.third ? third : base;
 }
 
 void PhraseWriter::say_verb_group(const Clause& c, Agreement agreement, VerbLinks& links, bool has_auxiliary,
                                   Phrase* frequency) {
   const Verb& verb = *c.verb;
-  if (c.negative && c.mode == Mode::kCan)
+  if (c.negative && c.mode == Mode::can)
     links.negation = links.auxiliary;
   else if (c.negative)
     links.negation = say("not");
   if (c.frequency != nullptr) *frequency = say_adverb(c.frequency->english, c.frequency->korean);
   std::string_view form = verb.base;
-  if (c.mode == Mode::kProgressive) {
+  if (c.mode == Mode::progressive) {
     form = verb.ing;
-  } else if (c.mode == Mode::kWant) {
+  } else if (c.mode == Mode::want) {
     links.want = say(has_auxiliary ? "want" : finite(c, agreement, "want", "wants", "wanted"));
     links.want |= say("to");
   } else if (!has_auxiliary) {
@@ -168,25 +168,25 @@ void PhraseWriter::append_verb(Phrase& out, const Clause& c, bool first_person, 
 void PhraseWriter::say_relative(const Clause& c, const NounPhrase& head, Phrase& out) {
   const bool person = head.noun->is(kPerson);
   VerbLinks links;
-  links.joint = say(!person ? "which" : c.gap == Gap::kObject ? "whom" : "who");
+  links.joint = say(!person ? "which" : c.gap == Gap::object ? "whom" : "who");
   Phrase subject, object, place, none;
-  const Agreement agreement = agreement_of(c.gap == Gap::kSubject ? head : c.subject);
-  if (c.gap == Gap::kObject) subject = attach(say_noun_phrase(c.subject), Particle::kSubject);
-  if (c.kind == ClauseKind::kIsAt) {
-    links.auxiliary = say(agreement.be(c.tense == Tense::kPast));
-    append(out, say_place(c, Particle::kAt));
-    append_verb_group(out, {&existence(false)}, c.tense, Mode::kPlain, false, false, Ending::kBeforeNoun, links);
+  const Agreement agreement = agreement_of(c.gap == Gap::subject ? head : c.subject);
+  if (c.gap == Gap::object) subject = attach(say_noun_phrase(c.subject), Particle::subject);
+  if (c.kind == ClauseKind::is_at) {
+    links.auxiliary = say(agreement.be(c.tense == Tense::past));
+    append(out, say_place(c, Particle::at));
+    append_verb_group(out, {&existence(false)}, c.tense, Mode::plain, false, false, Ending::before_noun, links);
     return;
   }
   const std::string_view helper = auxiliary(c, agreement, c.negative);
   links.auxiliary = say_unless_empty(helper);
   say_verb_group(c, agreement, links, !helper.empty(), &none);
   if (c.object) object = attach(say_noun_phrase(c.object, true), c.verb->object_particle);
-  if (c.place) place = say_place(c, c.verb->frame == Frame::kLive ? Particle::kAt : Particle::kIn);
+  if (c.place) place = say_place(c, c.verb->frame == Frame::live ? Particle::at : Particle::in);
   append(out, std::move(subject));
   append(out, std::move(place));
   append(out, std::move(object));
-  append_verb(out, c, false, Ending::kBeforeNoun, links);
+  append_verb(out, c, false, Ending::before_noun, links);
 }
 
 Phrase PhraseWriter::say_place(const Clause& c, Particle particle) {
@@ -196,16 +196,16 @@ Phrase PhraseWriter::say_place(const Clause& c, Particle particle) {
     phrase.push_back({std::string(c.relation ? c.relation->korean : "안에"), bits});
     return phrase;
   }
-  const bool moves = c.kind == ClauseKind::kAction && (c.verb->frame == Frame::kTo || c.verb->frame == Frame::kFrom);
-  const uint64_t bits = say(!moves                        ? c.place.noun->preposition
-                            : c.verb->frame == Frame::kTo ? std::string_view("to")
-                                                          : "from");
+  const bool moves = c.kind == ClauseKind::action && (c.verb->frame == Frame::to || c.verb->frame == Frame::from);
+  const uint64_t bits = say(!moves                       ? c.place.noun->preposition
+                            : c.verb->frame == Frame::to ? std::string_view("to")
+                                                         : "from");
   return attach(say_noun_phrase(c.place), particle, bits);
 }
 
 Particle PhraseWriter::place_particle(const Clause& c) {
-  const bool rests = c.verb->frame == Frame::kTo || c.verb->frame == Frame::kLive;
-  return rests ? Particle::kAt : Particle::kIn;
+  const bool rests = c.verb->frame == Frame::to || c.verb->frame == Frame::live;
+  return rests ? Particle::at : Particle::in;
 }
 
 Phrase PhraseWriter::say_time(const Clause& c) {

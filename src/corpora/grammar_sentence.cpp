@@ -27,7 +27,7 @@ bool alike(const Noun& a, const Noun& b) {
 bool NounPhrase::definite() const {
   if (noun->is(kName | kPronoun)) return true;
   if (noun->is(kMass) && number < 0) return true;  // coffee as such
-  return determiner != Determiner::kNone && determiner != Determiner::kA;
+  return determiner != Determiner::none && determiner != Determiner::a;
 }
 
 bool owned(const Noun& noun) {

@@ -8,11 +8,11 @@ namespace limpid::grammar {
 
 struct Clause;
 
-enum class Determiner { kNone, kThe, kA, kThis, kThat, kMy, kOur, kOwner };
+enum class Determiner { none, the, a, this_, that, my, our, owner };
 
 struct NounPhrase {
   const Noun* noun = nullptr;  // null: there is none
-  Determiner determiner = Determiner::kNone;
+  Determiner determiner = Determiner::none;
   const Noun* owner = nullptr;  // Minho's
   bool plural = false;
   int number = -1;    // index of a numeral
@@ -27,22 +27,22 @@ struct NounPhrase {
   bool many() const;      // for the agreement of verbs
 };
 
-enum class Tense { kPresent, kPast, kFuture };
-enum class Mode { kPlain, kProgressive, kCan, kWant, kMust };
-enum class ClauseKind { kAction, kIsNoun, kIsAdjective, kCompare, kIsAt, kThereIs };
-enum class Gap { kNone, kSubject, kObject };  // what a relative clause leaves out
+enum class Tense { present, past, future };
+enum class Mode { plain, progressive, can, want, must };
+enum class ClauseKind { action, is_noun, is_adjective, compare, is_at, there_is };
+enum class Gap { none, subject, object };  // what a relative clause leaves out
 
 struct Clause {
-  ClauseKind kind = ClauseKind::kAction;
-  Gap gap = Gap::kNone;
+  ClauseKind kind = ClauseKind::action;
+  Gap gap = Gap::none;
   NounPhrase subject, object, recipient, place, companion;  // object: also what something is, or is compared with
   const Noun* instrument = nullptr;                         // with a pen
   const Noun* vehicle = nullptr;                            // by bus
   const Relation* relation = nullptr;                       // on, under the place; null: in, at it
   const Verb* verb = nullptr;
   const Adjective* adjective = nullptr;
-  Tense tense = Tense::kPresent;
-  Mode mode = Mode::kPlain;
+  Tense tense = Tense::present;
+  Mode mode = Mode::plain;
   bool negative = false;
   bool very = false;
   bool recipient_first = false;  // gave the student a book
@@ -51,8 +51,8 @@ struct Clause {
   int hour = -1;  // at seven o'clock: index of a numeral
 };
 
-enum class Question { kNone, kYesNo, kSubject, kObject, kWhere, kWhen, kWhy, kHowMany };
-enum class Joint { kNone, kAnd, kBut };
+enum class Question { none, yes_no, subject, object, where, when, why, how_many };
+enum class Joint { none, and_, but };
 
 // The parts point into one another, so a sentence stays where it was made.
 struct Sentence {
@@ -60,8 +60,8 @@ struct Sentence {
   Sentence(const Sentence&) = delete;
   Sentence& operator=(const Sentence&) = delete;
 
-  Question question = Question::kNone;
-  Joint joint = Joint::kNone;
+  Question question = Question::none;
+  Joint joint = Joint::none;
   Clause main, second, relative;
   NounPhrase also;
 };

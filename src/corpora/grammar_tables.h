@@ -10,13 +10,13 @@ namespace limpid::grammar {
 struct NounRow {
   const char *english, *plural, *korean;  // plural empty: by rule
   Kinds kinds = 0;
-  Counter counter = Counter::kGae;
+  Counter counter = Counter::gae;
 };
 
 struct PlaceRow {
   const char *english, *korean, *preposition;
   Kinds kinds = 0;
-  Counter counter = Counter::kGot;
+  Counter counter = Counter::got;
 };
 
 std::span<const NounRow> person_rows();

@@ -6,12 +6,12 @@ namespace limpid::grammar {
 namespace {
 
 struct Auxiliaries {
-  Conjugation exist = conjugate("있다", WordClass::kExistence);
-  Conjugation lack = conjugate("없다", WordClass::kExistence);
-  Conjugation wish = conjugate("싶다", WordClass::kAdjective);
-  Conjugation act = conjugate("하다", WordClass::kVerb);
-  Conjugation not_act = conjugate("않다", WordClass::kVerb);
-  Conjugation not_be = conjugate("않다", WordClass::kAdjective);
+  Conjugation exist = conjugate("있다", WordClass::existence);
+  Conjugation lack = conjugate("없다", WordClass::existence);
+  Conjugation wish = conjugate("싶다", WordClass::adjective);
+  Conjugation act = conjugate("하다", WordClass::verb);
+  Conjugation not_act = conjugate("않다", WordClass::verb);
+  Conjugation not_be = conjugate("않다", WordClass::adjective);
 };
 
 const Auxiliaries& auxiliaries() {
@@ -29,20 +29,20 @@ struct Head {
 Head append_mode(Phrase& out, Head head, Mode mode, bool negative, bool first_person, const VerbLinks& links) {
   const Auxiliaries& a = auxiliaries();
   switch (mode) {
-    case Mode::kPlain: break;
-    case Mode::kProgressive:
+    case Mode::plain: break;
+    case Mode::progressive:
       out.push_back({head.forms->stem + "고", head.links});
       return {&a.exist, links.auxiliary, false};
-    case Mode::kCan:
+    case Mode::can:
       out.push_back({head.forms->prospective, head.links});
       out.push_back({"수", links.auxiliary});
       return {negative ? &a.lack : &a.exist, links.auxiliary | links.negation, false};
-    case Mode::kWant:
+    case Mode::want:
       out.push_back({head.forms->stem + "고", head.links});
       if (first_person) return {&a.wish, links.want, true};
       out.push_back({"싶어", links.want});  // of others one says that they show the wish
       return {&a.act, links.want, false};
-    case Mode::kMust:
+    case Mode::must:
       out.push_back({head.forms->infinitive + "야", head.links});
       return {&a.act, links.auxiliary, false};
   }
@@ -51,23 +51,23 @@ Head append_mode(Phrase& out, Head head, Mode mode, bool negative, bool first_pe
 
 void append_ending(Phrase& out, const Head& head, Tense tense, Ending ending, const VerbLinks& links) {
   const Conjugation& forms = *head.forms;
-  const bool past = tense == Tense::kPast;
+  const bool past = tense == Tense::past;
   switch (ending) {
-    case Ending::kPolite:
-      if (tense == Tense::kFuture) {
+    case Ending::polite:
+      if (tense == Tense::future) {
         out.push_back({forms.prospective, head.links});
         out.push_back({"거예요", links.auxiliary});
       } else {
         out.push_back({past ? forms.past + "어요" : forms.infinitive + "요", head.links});
       }
       return;
-    case Ending::kAnd: out.push_back({forms.stem + "고", head.links | links.joint}); return;  // tense comes last
-    case Ending::kBut: out.push_back({(past ? forms.past : forms.stem) + "지만", head.links | links.joint}); return;
-    case Ending::kBeforeNoun:
-      out.push_back({past                      ? forms.past_of
-                     : tense == Tense::kFuture ? forms.prospective
-                                               : forms.present_of,
-                     head.links | links.joint | (tense == Tense::kFuture ? links.auxiliary : 0)});
+    case Ending::and_: out.push_back({forms.stem + "고", head.links | links.joint}); return;  // tense comes last
+    case Ending::but: out.push_back({(past ? forms.past : forms.stem) + "지만", head.links | links.joint}); return;
+    case Ending::before_noun:
+      out.push_back({past                     ? forms.past_of
+                     : tense == Tense::future ? forms.prospective
+                                              : forms.present_of,
+                     head.links | links.joint | (tense == Tense::future ? links.auxiliary : 0)});
       return;
   }
 }
@@ -77,9 +77,9 @@ void append_ending(Phrase& out, const Head& head, Tense tense, Ending ending, co
 void append_verb_group(Phrase& out, KoreanVerb verb, Tense tense, Mode mode, bool negative, bool first_person,
                        Ending ending, const VerbLinks& links) {
   Head head = append_mode(out, {verb.forms, links.verb, verb.adjectival}, mode, negative, first_person, links);
-  const bool future = tense == Tense::kFuture;  // its auxiliary is 거예요, not the verb
-  if (negative && mode != Mode::kCan) {
-    if (mode == Mode::kPlain && verb.negative != nullptr) {
+  const bool future = tense == Tense::future;  // its auxiliary is 거예요, not the verb
+  if (negative && mode != Mode::can) {
+    if (mode == Mode::plain && verb.negative != nullptr) {
       head.forms = verb.negative;
       head.links |= links.negation;
     } else {

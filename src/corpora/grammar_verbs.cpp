@@ -11,17 +11,16 @@ namespace {
 struct Row {
   const char *base, *past, *ing, *korean;
   Kinds objects = 0;
-  Irregular irregular = Irregular::kNone;
+  Irregular irregular = Irregular::none;
   const char* with = "";
   Kinds subjects = kPerson;
-  Particle particle = Particle::kObject;
+  Particle particle = Particle::object;
   bool stative = false;
   bool one_of_several = false;  // another row has the same English verb
 };
 
 constexpr Kinds kLiving = kPerson | kAnimal;
-constexpr auto kNone = Irregular::kNone, kP = Irregular::kP, kT = Irregular::kT, kS = Irregular::kS,
-               kLeu = Irregular::kLeu;
+constexpr auto kNone = Irregular::none, kP = Irregular::p, kT = Irregular::t, kS = Irregular::s, kLeu = Irregular::leu;
 
 constexpr Row kTransitive[] = {
     {"eat", "ate", "eating", "먹다", kFood},
@@ -30,8 +29,8 @@ constexpr Row kTransitive[] = {
     {"sell", "sold", "selling", "팔다", kGoods},
     {"choose", "chose", "choosing", "고르다", kGoods | kText, kLeu},
     {"borrow", "borrowed", "borrowing", "빌리다", kText | kTool | kClothes | kCar},
-    {"lose", "lost", "losing", "잃어버리다", kDropped, kNone, "", kPerson, Particle::kObject, true},
-    {"find", "found", "finding", "발견하다", kDropped | kAnimal, kNone, "", kPerson, Particle::kObject, true},
+    {"lose", "lost", "losing", "잃어버리다", kDropped, kNone, "", kPerson, Particle::object, true},
+    {"find", "found", "finding", "발견하다", kDropped | kAnimal, kNone, "", kPerson, Particle::object, true},
     {"look", "looked", "looking", "찾다", kDropped | kPerson | kRaised, kNone, "for"},
     {"pick", "picked", "picking", "줍다", kDropped, kP, "up"},
     {"read", "read", "reading", "읽다", kText},
@@ -39,49 +38,49 @@ constexpr Row kTransitive[] = {
     {"watch", "watched", "watching", "보다", kShow},
     {"see", "saw", "seeing", "보다", kLiving, kNone, "", kLiving},
     {"listen", "listened", "listening", "듣다", kSound, kT, "to"},
-    {"sing", "sang", "singing", "부르다", kSong, kLeu, "", kPerson, Particle::kObject, false, true},
+    {"sing", "sang", "singing", "부르다", kSong, kLeu, "", kPerson, Particle::object, false, true},
     {"like", "liked", "liking", "좋아하다", kPerson | kRaised | kFood | kDrink | kShow | kSound | kBallGame | kStudy,
-     kNone, "", kPerson, Particle::kObject, true},
-    {"love", "loved", "loving", "사랑하다", kPerson | kRaised, kNone, "", kPerson, Particle::kObject, true},
-    {"hate", "hated", "hating", "싫어하다", kPerson | kAnimal | kFood | kStudy, kNone, "", kPerson, Particle::kObject,
+     kNone, "", kPerson, Particle::object, true},
+    {"love", "loved", "loving", "사랑하다", kPerson | kRaised, kNone, "", kPerson, Particle::object, true},
+    {"hate", "hated", "hating", "싫어하다", kPerson | kAnimal | kFood | kStudy, kNone, "", kPerson, Particle::object,
      true},
-    {"know", "knew", "knowing", "알다", kPerson | kSong, kNone, "", kPerson, Particle::kObject, true},
-    {"have", "had", "having", "있다", kRaised | kGoods, kNone, "", kPerson, Particle::kSubject, true},
-    {"need", "needed", "needing", "필요하다", kGoods | kTool, kNone, "", kPerson, Particle::kSubject, true},
-    {"remember", "remembered", "remembering", "기억하다", kPerson | kSong | kShow, kNone, "", kPerson,
-     Particle::kObject, true},
-    {"believe", "believed", "believing", "믿다", kPerson, kNone, "", kPerson, Particle::kObject, true},
+    {"know", "knew", "knowing", "알다", kPerson | kSong, kNone, "", kPerson, Particle::object, true},
+    {"have", "had", "having", "있다", kRaised | kGoods, kNone, "", kPerson, Particle::subject, true},
+    {"need", "needed", "needing", "필요하다", kGoods | kTool, kNone, "", kPerson, Particle::subject, true},
+    {"remember", "remembered", "remembering", "기억하다", kPerson | kSong | kShow, kNone, "", kPerson, Particle::object,
+     true},
+    {"believe", "believed", "believing", "믿다", kPerson, kNone, "", kPerson, Particle::object, true},
     {"meet", "met", "meeting", "만나다", kPerson},
     {"help", "helped", "helping", "돕다", kPerson, kP},
-    {"call", "called", "calling", "전화하다", kPerson, kNone, "", kPerson, Particle::kTo},
+    {"call", "called", "calling", "전화하다", kPerson, kNone, "", kPerson, Particle::to},
     {"invite", "invited", "inviting", "초대하다", kPerson},
     {"praise", "praised", "praising", "칭찬하다", kPerson},
     {"hug", "hugged", "hugging", "안다", kPerson | kRaised},
-    {"thank", "thanked", "thanking", "감사하다", kPerson, kNone, "", kPerson, Particle::kTo},
+    {"thank", "thanked", "thanking", "감사하다", kPerson, kNone, "", kPerson, Particle::to},
     {"wait", "waited", "waiting", "기다리다", kPerson | kTransit, kNone, "for"},
     {"follow", "followed", "following", "따라가다", kPerson | kAnimal, kNone, "", kLiving},
     {"visit", "visited", "visiting", "방문하다", kPlace},
-    {"leave", "left", "leaving", "떠나다", kPlace, kNone, "", kPerson, Particle::kObject, false, true},
+    {"leave", "left", "leaving", "떠나다", kPlace, kNone, "", kPerson, Particle::object, false, true},
     {"clean", "cleaned", "cleaning", "청소하다", kCleaned},
     {"build", "built", "building", "짓다", kBuilt, kS},
-    {"arrive", "arrived", "arriving", "도착하다", kPlace, kNone, "at", kPerson, Particle::kAt, false, true},
-    {"climb", "climbed", "climbing", "오르다", kMountain, kLeu, "", kPerson, Particle::kAt},
+    {"arrive", "arrived", "arriving", "도착하다", kPlace, kNone, "at", kPerson, Particle::at, false, true},
+    {"climb", "climbed", "climbing", "오르다", kMountain, kLeu, "", kPerson, Particle::at},
     {"open", "opened", "opening", "열다", kOpened},
     {"close", "closed", "closing", "닫다", kOpened},
-    {"wash", "washed", "washing", "씻다", kWashed, kNone, "", kPerson, Particle::kObject, false, true},
-    {"wash", "washed", "washing", "빨다", kLaundry, kNone, "", kPerson, Particle::kObject, false, true},
+    {"wash", "washed", "washing", "씻다", kWashed, kNone, "", kPerson, Particle::object, false, true},
+    {"wash", "washed", "washing", "빨다", kLaundry, kNone, "", kPerson, Particle::object, false, true},
     {"break", "broke", "breaking", "깨다", kBroken},
     {"cut", "cut", "cutting", "자르다", kCutUp, kLeu},
     {"bake", "baked", "baking", "굽다", kBaked, kP},
     {"boil", "boiled", "boiling", "끓이다", kBoiled},
     {"cook", "cooked", "cooking", "요리하다", kCooked},
-    {"wear", "wore", "wearing", "입다", kClothes, kNone, "", kPerson, Particle::kObject, false, true},
-    {"wear", "wore", "wearing", "쓰다", kHeadwear, kNone, "", kPerson, Particle::kObject, false, true},
-    {"wear", "wore", "wearing", "끼다", kRing, kNone, "", kPerson, Particle::kObject, false, true},
-    {"play", "played", "playing", "치다", kStruck | kRacketGame, kNone, "", kPerson, Particle::kObject, false, true},
-    {"play", "played", "playing", "켜다", kBowed, kNone, "", kPerson, Particle::kObject, false, true},
-    {"play", "played", "playing", "불다", kBlown, kNone, "", kPerson, Particle::kObject, false, true},
-    {"play", "played", "playing", "하다", kBallGame, kNone, "", kPerson, Particle::kObject, false, true},
+    {"wear", "wore", "wearing", "입다", kClothes, kNone, "", kPerson, Particle::object, false, true},
+    {"wear", "wore", "wearing", "쓰다", kHeadwear, kNone, "", kPerson, Particle::object, false, true},
+    {"wear", "wore", "wearing", "끼다", kRing, kNone, "", kPerson, Particle::object, false, true},
+    {"play", "played", "playing", "치다", kStruck | kRacketGame, kNone, "", kPerson, Particle::object, false, true},
+    {"play", "played", "playing", "켜다", kBowed, kNone, "", kPerson, Particle::object, false, true},
+    {"play", "played", "playing", "불다", kBlown, kNone, "", kPerson, Particle::object, false, true},
+    {"play", "played", "playing", "하다", kBallGame, kNone, "", kPerson, Particle::object, false, true},
     {"study", "studied", "studying", "공부하다", kStudy},
     {"learn", "learned", "learning", "배우다", kStudy | kBallGame},
     {"take", "took", "taking", "타다", kTransit},
@@ -97,7 +96,7 @@ constexpr Row kTransitive[] = {
     {"catch", "caught", "catching", "잡다", kAnimal, kNone, "", kLiving},
     {"raise", "raised", "raising", "기르다", kRaised, kLeu},
     {"hide", "hid", "hiding", "숨기다", kDropped | kHeadwear | kRing},
-    {"forget", "forgot", "forgetting", "잊어버리다", kSong | kPerson, kNone, "", kPerson, Particle::kObject, true},
+    {"forget", "forgot", "forgetting", "잊어버리다", kSong | kPerson, kNone, "", kPerson, Particle::object, true},
 };
 
 constexpr Row kIntransitive[] = {
@@ -106,12 +105,12 @@ constexpr Row kIntransitive[] = {
     {"walk", "walked", "walking", "걷다", 0, kT, "", kLiving},
     {"swim", "swam", "swimming", "수영하다"},
     {"dance", "danced", "dancing", "춤추다"},
-    {"sing", "sang", "singing", "노래하다", 0, kNone, "", kPerson, Particle::kObject, false, true},
+    {"sing", "sang", "singing", "노래하다", 0, kNone, "", kPerson, Particle::object, false, true},
     {"laugh", "laughed", "laughing", "웃다"},
     {"cry", "cried", "crying", "울다"},
     {"work", "worked", "working", "일하다"},
     {"rest", "rested", "resting", "쉬다", 0, kNone, "", kLiving},
-    {"play", "played", "playing", "놀다", 0, kNone, "", kLiving, Particle::kObject, false, true},
+    {"play", "played", "playing", "놀다", 0, kNone, "", kLiving, Particle::object, false, true},
     {"exercise", "exercised", "exercising", "운동하다"},
     {"fall", "fell", "falling", "넘어지다"},
     {"jump", "jumped", "jumping", "뛰다", 0, kNone, "", kLiving},
@@ -127,22 +126,22 @@ constexpr Row kGive[] = {
     {"send", "sent", "sending", "보내다", kText | kGoods},
     {"show", "showed", "showing", "보여주다", kShow | kText | kClothes},
     {"lend", "lent", "lending", "빌려주다", kText | kTool | kClothes},
-    {"sell", "sold", "selling", "팔다", kGoods, kNone, "", kPerson, Particle::kObject, false, true},
+    {"sell", "sold", "selling", "팔다", kGoods, kNone, "", kPerson, Particle::object, false, true},
     {"teach", "taught", "teaching", "가르치다", kStudy | kSong},
 };
 
 constexpr Row kTo[] = {
     {"go", "went", "going", "가다", 0, kNone, "", kLiving},
-    {"come", "came", "coming", "오다", 0, kNone, "", kLiving, Particle::kObject, false, true},
+    {"come", "came", "coming", "오다", 0, kNone, "", kLiving, Particle::object, false, true},
     {"return", "returned", "returning", "돌아가다"},
 };
 constexpr Row kFrom[] = {
-    {"come", "came", "coming", "오다", 0, kNone, "", kLiving, Particle::kObject, false, true},
+    {"come", "came", "coming", "오다", 0, kNone, "", kLiving, Particle::object, false, true},
 };
 constexpr Row kLive[] = {
-    {"hide", "hid", "hiding", "숨다", 0, kNone, "", kLiving, Particle::kObject, false, true},
-    {"live", "lived", "living", "살다", 0, kNone, "", kLiving, Particle::kObject, true},
-    {"stay", "stayed", "staying", "머무르다", 0, kLeu, "", kPerson, Particle::kObject, true},
+    {"hide", "hid", "hiding", "숨다", 0, kNone, "", kLiving, Particle::object, false, true},
+    {"live", "lived", "living", "살다", 0, kNone, "", kLiving, Particle::object, true},
+    {"stay", "stayed", "staying", "머무르다", 0, kLeu, "", kPerson, Particle::object, true},
 };
 
 std::string third_person(const std::string& base) {
@@ -161,12 +160,12 @@ Conjugation lasting(Conjugation forms) {
 }
 
 Verb verb_of(const Row& row, Frame frame) {
-  static const Conjugation kDoesNotKnow = lasting(conjugate("모르다", WordClass::kVerb, Irregular::kLeu));
-  static const Conjugation kIsNot = conjugate("없다", WordClass::kExistence);
+  static const Conjugation kDoesNotKnow = lasting(conjugate("모르다", WordClass::verb, Irregular::leu));
+  static const Conjugation kIsNot = conjugate("없다", WordClass::existence);
   const std::string_view korean = row.korean;
-  const auto word_class = korean == "있다"       ? WordClass::kExistence
-                          : korean == "필요하다" ? WordClass::kAdjective
-                                                 : WordClass::kVerb;
+  const auto word_class = korean == "있다"       ? WordClass::existence
+                          : korean == "필요하다" ? WordClass::adjective
+                                                 : WordClass::verb;
   Verb verb{.base = row.base,
             .third = third_person(row.base),
             .past = row.past,
@@ -177,7 +176,7 @@ Verb verb_of(const Row& row, Frame frame) {
             .subjects = row.subjects,
             .objects = row.objects,
             .object_particle = row.particle,
-            .adjectival = word_class == WordClass::kAdjective,
+            .adjectival = word_class == WordClass::adjective,
             .stative = row.stative,
             .asks_object = !row.one_of_several};
   constexpr std::string_view kLasting[] = {"좋아하다", "사랑하다", "싫어하다", "알다", "믿다", "살다"};
@@ -186,7 +185,7 @@ Verb verb_of(const Row& row, Frame frame) {
   if (korean == "알다") verb.negative = &kDoesNotKnow;
   if (korean == "있다") verb.negative = &kIsNot;
   // 학생이 있는 개 would not be the dog that the student has.
-  verb.relative_object = row.particle != Particle::kSubject;
+  verb.relative_object = row.particle != Particle::subject;
   return verb;
 }
 
@@ -197,12 +196,12 @@ std::vector<Verb> make_verbs() {
   const auto add = [&](const auto& rows, Frame frame) {
     for (const Row& row : rows) verbs.push_back(verb_of(row, frame));
   };
-  add(kTransitive, Frame::kTransitive);
-  add(kIntransitive, Frame::kIntransitive);
-  add(kGive, Frame::kGive);
-  add(kTo, Frame::kTo);
-  add(kFrom, Frame::kFrom);
-  add(kLive, Frame::kLive);
+  add(kTransitive, Frame::transitive);
+  add(kIntransitive, Frame::intransitive);
+  add(kGive, Frame::give);
+  add(kTo, Frame::to);
+  add(kFrom, Frame::from);
+  add(kLive, Frame::live);
   return verbs;
 }
 

@@ -75,7 +75,7 @@ void join_verbs(Words& w) {
     verb.object_nouns = select(w.nouns, [&](const Noun& n) { return n.is(verb.objects); });
     verb.subject_nouns = select(w.nouns, [&](const Noun& n) { return n.is(verb.subjects) && !n.is(kName | kPronoun); });
     for (const Tools& tools : kTools) {
-      if (verb.frame != Frame::kTransitive || verb.base != tools.verb) continue;
+      if (verb.frame != Frame::transitive || verb.base != tools.verb) continue;
       for (std::string_view name : tools.nouns)
         for (const Noun& noun : w.nouns)
           if (noun.english == name) verb.instruments.push_back(&noun);
@@ -83,7 +83,7 @@ void join_verbs(Words& w) {
   }
   for (Noun& noun : w.nouns)
     noun.object_of = select(w.verbs, [&](const Verb& v) {
-      return v.frame == Frame::kTransitive && v.relative_object && noun.is(v.objects);
+      return v.frame == Frame::transitive && v.relative_object && noun.is(v.objects);
     });
 }
 
@@ -118,11 +118,11 @@ void join(Words& w) {
   w.pronouns = select(w.nouns, [](const Noun& n) { return n.is(kPronoun); });
   w.cities = select(w.nouns, [](const Noun& n) { return n.is(kCity); });
   const auto framed = [&](Frame frame) { return select(w.verbs, [=](const Verb& v) { return v.frame == frame; }); };
-  w.transitive = framed(Frame::kTransitive);
-  w.intransitive = framed(Frame::kIntransitive);
-  w.give = framed(Frame::kGive);
-  w.live = framed(Frame::kLive);
-  w.motion = select(w.verbs, [](const Verb& v) { return v.frame == Frame::kTo || v.frame == Frame::kFrom; });
+  w.transitive = framed(Frame::transitive);
+  w.intransitive = framed(Frame::intransitive);
+  w.give = framed(Frame::give);
+  w.live = framed(Frame::live);
+  w.motion = select(w.verbs, [](const Verb& v) { return v.frame == Frame::to || v.frame == Frame::from; });
 }
 
 }  // namespace

@@ -70,25 +70,7 @@ enum Kind : Kinds {
   kSurroundings = 1ull << 50,  // a room or town that can be quiet or noisy
 };
 
-enum class Counter {
-  kMyeong,
-  kMari,
-  kGwon,
-  kGae,
-  kDae,
-  kBeol,
-  kJang,
-  kJaru,
-  kTong,
-  kPyeon,
-  kSongi,
-  kGru,
-  kJan,
-  kGot,
-  kBu,
-  kGok,
-  kChae
-};
+enum class Counter { myeong, mari, gwon, gae, dae, beol, jang, jaru, tong, pyeon, songi, gru, jan, got, bu, gok, chae };
 std::string_view counter_text(Counter counter);
 
 struct Adjective;
@@ -97,7 +79,7 @@ struct Verb;
 struct Noun {
   std::string english, plural, korean;
   Kinds kinds = 0;
-  Counter counter = Counter::kGae;
+  Counter counter = Counter::gae;
   std::string_view preposition;  // of places: in, at, on
   std::string object_form;       // of pronouns: me
   bool first_person = false;
@@ -119,12 +101,12 @@ struct Adjective {
 };
 
 enum class Frame {
-  kIntransitive,
-  kTransitive,
-  kGive,  // something to somebody
-  kTo,    // to a place, 에
-  kFrom,  // from a place, 에서
-  kLive,  // in a place, 에
+  intransitive,
+  transitive,
+  give,  // something to somebody
+  to,    // to a place, 에
+  from,  // from a place, 에서
+  live,  // in a place, 에
 };
 
 struct Verb {
@@ -132,9 +114,9 @@ struct Verb {
   std::string_view with;  // the preposition that belongs to it: wait "for"
   Conjugation forms;
   const Conjugation* negative = nullptr;  // a word of its own for the negative: 알다, 모르다
-  Frame frame = Frame::kTransitive;
+  Frame frame = Frame::transitive;
   Kinds subjects = kPerson, objects = 0;
-  Particle object_particle = Particle::kObject;
+  Particle object_particle = Particle::object;
   bool adjectival = false;      // conjugates like an adjective: 필요하다
   bool stative = false;         // no progressive, no can, want, must, no manner
   bool asks_object = true;      // "What does … ?" is clear without the object

@@ -24,7 +24,7 @@ struct VerbLinks {
   uint64_t joint = 0;      // and, but, who, which
 };
 
-enum class Ending { kPolite, kAnd, kBut, kBeforeNoun };
+enum class Ending { polite, and_, but, before_noun };
 
 struct KoreanVerb {
   const Conjugation* forms = nullptr;

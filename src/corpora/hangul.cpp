@@ -78,15 +78,15 @@ std::string infinitive_of(std::string_view stem, Irregular irregular) {
   const Syllable last = last_syllable(stem);
   const std::string ending = bright(last.vowel) ? "아" : "어";
   switch (irregular) {
-    case Irregular::kP: {  // only 돕다 and 곱다 keep the bright vowel
+    case Irregular::p: {  // only 돕다 and 곱다 keep the bright vowel
       const std::string_view syllable = stem.substr(stem.size() - kBytes);
       return with_final(stem, 0) + (syllable == "돕" || syllable == "곱" ? "와" : "워");
     }
-    case Irregular::kT: return with_final(stem, kFinalL) + ending;
-    case Irregular::kS: return with_final(stem, 0) + ending;  // 지어: the fallen ㅅ keeps the vowels apart
-    case Irregular::kLeu: return leu_infinitive(stem);
-    case Irregular::kH: return h_infinitive(stem);
-    case Irregular::kNone: break;
+    case Irregular::t: return with_final(stem, kFinalL) + ending;
+    case Irregular::s: return with_final(stem, 0) + ending;  // 지어: the fallen ㅅ keeps the vowels apart
+    case Irregular::leu: return leu_infinitive(stem);
+    case Irregular::h: return h_infinitive(stem);
+    case Irregular::none: break;
   }
   return last.final == 0 ? vowel_infinitive(stem) : std::string(stem) + ending;
 }
@@ -95,10 +95,10 @@ std::string infinitive_of(std::string_view stem, Irregular irregular) {
 // change.
 std::string eu_form(std::string_view stem, Irregular irregular, int consonant, std::string_view after_consonant) {
   switch (irregular) {
-    case Irregular::kP: return with_final(stem, 0) + compose({11, kU, consonant});  // 추우 + ㄴ -> 추운
-    case Irregular::kT: return with_final(stem, kFinalL) + std::string(after_consonant);
-    case Irregular::kS: return with_final(stem, 0) + std::string(after_consonant);
-    case Irregular::kH: return with_final(stem, consonant);
+    case Irregular::p: return with_final(stem, 0) + compose({11, kU, consonant});  // 추우 + ㄴ -> 추운
+    case Irregular::t: return with_final(stem, kFinalL) + std::string(after_consonant);
+    case Irregular::s: return with_final(stem, 0) + std::string(after_consonant);
+    case Irregular::h: return with_final(stem, consonant);
     default: break;
   }
   const int final = last_syllable(stem).final;
@@ -132,21 +132,21 @@ std::string with_particle(std::string_view word, Particle particle) {
     return std::string(word) + (final != 0 ? after_consonant : after_vowel);
   };
   switch (particle) {
-    case Particle::kTopic: return either("은", "는");
-    case Particle::kSubject:
+    case Particle::topic: return either("은", "는");
+    case Particle::subject:
       if (word == "저") return "제가";
       if (word == "누구") return "누가";
       return either("이", "가");
-    case Particle::kObject: return either("을", "를");
-    case Particle::kAnd: return either("과", "와");
-    case Particle::kBy: return std::string(word) + (final == 0 || final == kFinalL ? "로" : "으로");
-    case Particle::kThan: return either("보다", "보다");
-    case Particle::kOf: return either("의", "의");
-    case Particle::kTo: return either("에게", "에게");
-    case Particle::kAt: return either("에", "에");
-    case Particle::kIn: return either("에서", "에서");
-    case Particle::kIs: return either("이에요", "예요");
-    case Particle::kWas: return either("이었어요", "였어요");
+    case Particle::object: return either("을", "를");
+    case Particle::and_: return either("과", "와");
+    case Particle::by: return std::string(word) + (final == 0 || final == kFinalL ? "로" : "으로");
+    case Particle::than: return either("보다", "보다");
+    case Particle::of: return either("의", "의");
+    case Particle::to: return either("에게", "에게");
+    case Particle::at: return either("에", "에");
+    case Particle::in: return either("에서", "에서");
+    case Particle::is: return either("이에요", "예요");
+    case Particle::was: return either("이었어요", "였어요");
   }
   fail("[hangul] particle {} is none: pass one of the enum", static_cast<int>(particle));
 }
@@ -164,8 +164,8 @@ Conjugation conjugate(std::string_view dictionary_form, WordClass word_class, Ir
   const bool drops_l = last_syllable(stem).final == kFinalL;
   const std::string before_noun = eu_form(stem, irregular, kFinalN, "은");
   const std::string ongoing = (drops_l ? with_final(stem, 0) : stem) + "는";
-  forms.present_of = word_class == WordClass::kAdjective ? before_noun : ongoing;
-  forms.past_of = word_class == WordClass::kVerb ? before_noun : forms.past + "던";
+  forms.present_of = word_class == WordClass::adjective ? before_noun : ongoing;
+  forms.past_of = word_class == WordClass::verb ? before_noun : forms.past + "던";
   return forms;
 }
 

@@ -20,30 +20,30 @@ std::string compose(Syllable syllable);
 bool ends_in_consonant(std::string_view word);
 
 enum class Particle {
-  kTopic,    // 은 / 는
-  kSubject,  // 이 / 가; 저 -> 제가, 누구 -> 누가
-  kObject,   // 을 / 를
-  kAnd,      // 과 / 와
-  kBy,       // 으로 / 로, also 로 after ㄹ
-  kThan,     // 보다
-  kOf,       // 의
-  kTo,       // 에게, to a person
-  kAt,       // 에
-  kIn,       // 에서
-  kIs,       // 이에요 / 예요
-  kWas,      // 이었어요 / 였어요
+  topic,    // 은 / 는
+  subject,  // 이 / 가; 저 -> 제가, 누구 -> 누가
+  object,   // 을 / 를
+  and_,     // 과 / 와
+  by,       // 으로 / 로, also 로 after ㄹ
+  than,     // 보다
+  of,       // 의
+  to,       // 에게, to a person
+  at,       // 에
+  in,       // 에서
+  is,       // 이에요 / 예요
+  was,      // 이었어요 / 였어요
 };
 
 std::string with_particle(std::string_view word, Particle particle);
 
 // How a stem deviates. ㄹ (만드는), ㅡ (바빠요) and 하다 (해요) follow from the stem itself.
 enum class Irregular {
-  kNone,
-  kP,    // 돕다 도와요, 춥다 추워요
-  kT,    // 듣다 들어요
-  kS,    // 짓다 지어요
-  kLeu,  // 고르다 골라요
-  kH,    // 빨갛다 빨개요 빨간
+  none,
+  p,    // 돕다 도와요, 춥다 추워요
+  t,    // 듣다 들어요
+  s,    // 짓다 지어요
+  leu,  // 고르다 골라요
+  h,    // 빨갛다 빨개요 빨간
 };
 
 // The forms the grammar needs, each ready to be followed by what stands after the hyphen in the comment.
@@ -56,9 +56,9 @@ struct Conjugation {
   std::string prospective;  // 읽을 -거예요 -수; before a noun: what will
 };
 
-enum class WordClass { kVerb, kAdjective, kExistence };  // kExistence: 있다, 없다 and their compounds (맛있다)
+enum class WordClass { verb, adjective, existence };  // existence: 있다, 없다 and their compounds (맛있다)
 
 // Of a dictionary form: "읽다". Throws Error where it does not end in 다.
-Conjugation conjugate(std::string_view dictionary_form, WordClass word_class, Irregular irregular = Irregular::kNone);
+Conjugation conjugate(std::string_view dictionary_form, WordClass word_class, Irregular irregular = Irregular::none);
 
 }  // namespace limpid

@@ -30,19 +30,19 @@ struct ParticleCase {
 
 TEST(Hangul, ChoosesParticlesByTheLastSound) {
   constexpr ParticleCase kCases[] = {
-      {"책", Particle::kTopic, "책은"},         {"커피", Particle::kTopic, "커피는"},
-      {"학생", Particle::kSubject, "학생이"},   {"의사", Particle::kSubject, "의사가"},
-      {"저", Particle::kSubject, "제가"},       {"누구", Particle::kSubject, "누가"},
-      {"저", Particle::kTopic, "저는"},         {"누구", Particle::kObject, "누구를"},
-      {"빵", Particle::kObject, "빵을"},        {"우유", Particle::kObject, "우유를"},
-      {"빵", Particle::kAnd, "빵과"},           {"우유", Particle::kAnd, "우유와"},
-      {"펜", Particle::kBy, "펜으로"},          {"버스", Particle::kBy, "버스로"},
-      {"연필", Particle::kBy, "연필로"},        {"지하철", Particle::kBy, "지하철로"},
-      {"개", Particle::kThan, "개보다"},        {"민호", Particle::kOf, "민호의"},
-      {"학생", Particle::kTo, "학생에게"},      {"집", Particle::kAt, "집에"},
-      {"집", Particle::kIn, "집에서"},          {"의사", Particle::kIs, "의사예요"},
-      {"학생", Particle::kIs, "학생이에요"},    {"의사", Particle::kWas, "의사였어요"},
-      {"학생", Particle::kWas, "학생이었어요"},
+      {"책", Particle::topic, "책은"},         {"커피", Particle::topic, "커피는"},
+      {"학생", Particle::subject, "학생이"},   {"의사", Particle::subject, "의사가"},
+      {"저", Particle::subject, "제가"},       {"누구", Particle::subject, "누가"},
+      {"저", Particle::topic, "저는"},         {"누구", Particle::object, "누구를"},
+      {"빵", Particle::object, "빵을"},        {"우유", Particle::object, "우유를"},
+      {"빵", Particle::and_, "빵과"},          {"우유", Particle::and_, "우유와"},
+      {"펜", Particle::by, "펜으로"},          {"버스", Particle::by, "버스로"},
+      {"연필", Particle::by, "연필로"},        {"지하철", Particle::by, "지하철로"},
+      {"개", Particle::than, "개보다"},        {"민호", Particle::of, "민호의"},
+      {"학생", Particle::to, "학생에게"},      {"집", Particle::at, "집에"},
+      {"집", Particle::in, "집에서"},          {"의사", Particle::is, "의사예요"},
+      {"학생", Particle::is, "학생이에요"},    {"의사", Particle::was, "의사였어요"},
+      {"학생", Particle::was, "학생이었어요"},
   };
   for (const auto& c : kCases) EXPECT_EQ(with_particle(c.word, c.particle), c.result);
 }
@@ -54,9 +54,9 @@ struct VerbCase {
   const char *polite, *past, *present_of, *past_of, *will;
 };
 
-constexpr auto kVerb = WordClass::kVerb, kAdjective = WordClass::kAdjective, kExistence = WordClass::kExistence;
-constexpr auto kNone = Irregular::kNone, kP = Irregular::kP, kT = Irregular::kT, kS = Irregular::kS,
-               kLeu = Irregular::kLeu, kH = Irregular::kH;
+constexpr auto kVerb = WordClass::verb, kAdjective = WordClass::adjective, kExistence = WordClass::existence;
+constexpr auto kNone = Irregular::none, kP = Irregular::p, kT = Irregular::t, kS = Irregular::s, kLeu = Irregular::leu,
+               kH = Irregular::h;
 
 TEST(Hangul, Conjugates) {
   constexpr VerbCase kCases[] = {

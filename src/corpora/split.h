@@ -7,13 +7,13 @@
 namespace limpid {
 
 enum class Split {
-  kTrain,
-  kValid,          // sources that training never shows
-  kTest,           // the same, and never shown by kValid either
-  kCompositional,  // known words in constructions that training never shows them in
+  train,
+  valid,          // sources that training never shows
+  test,           // the same, and never shown by valid either
+  compositional,  // known words in constructions that training never shows them in
 };
 
-inline constexpr std::array kSplits = {Split::kTrain, Split::kValid, Split::kTest, Split::kCompositional};
+inline constexpr std::array kSplits = {Split::train, Split::valid, Split::test, Split::compositional};
 
 constexpr std::string_view split_name(Split split) {
   constexpr std::array<std::string_view, 4> kNames = {"train", "valid", "test", "compositional"};

@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 4> kNames = {"copy", "reverse", "sort", "
 
 std::string random_letters(Random& random, const TaskOptions& options, Split split) {
   int shortest = options.shortest, longest = options.longest;
-  if (split == Split::kCompositional) {
+  if (split == Split::compositional) {
     shortest = options.longest + 1;
     longest = options.longest + std::max(1, options.longest / 2);
   }
@@ -27,7 +27,7 @@ Split split_of_letters(std::string_view letters) {
   uint64_t hash = letters.size();
   for (const char c : letters) hash = mix(hash ^ static_cast<unsigned char>(c));
   const uint64_t part = hash % 100;
-  return part < 5 ? Split::kTest : part < 10 ? Split::kValid : Split::kTrain;
+  return part < 5 ? Split::test : part < 10 ? Split::valid : Split::train;
 }
 
 std::string spaced(std::string_view letters) {
@@ -60,10 +60,10 @@ TaskPair task_pair(SyntheticTask task, const TaskOptions& options, uint64_t inde
   Random random(random_key(options.seed, index, place));
   std::string letters;
   do letters = random_letters(random, options, split);
-  while (split != Split::kCompositional && split_of_letters(letters) != split);
+  while (split != Split::compositional && split_of_letters(letters) != split);
   TaskPair pair{.source = spaced(letters)};
-  if (task == SyntheticTask::kReverse) std::reverse(letters.begin(), letters.end());
-  if (task == SyntheticTask::kSort) std::sort(letters.begin(), letters.end());
+  if (task == SyntheticTask::reverse) std::reverse(letters.begin(), letters.end());
+  if (task == SyntheticTask::sort) std::sort(letters.begin(), letters.end());
   pair.target = spaced(letters);
   return pair;
 }

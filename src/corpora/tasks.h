@@ -12,10 +12,10 @@
 namespace limpid {
 
 enum class SyntheticTask {
-  kCopy,     // d a c -> d a c
-  kReverse,  // d a c -> c a d
-  kSort,     // d a c -> a c d
-  kRepeat,   // d a c d a c: for language models, which can foretell the second half (induction)
+  copy,     // d a c -> d a c
+  reverse,  // d a c -> c a d
+  sort,     // d a c -> a c d
+  repeat,   // d a c d a c: for language models, which can foretell the second half (induction)
 };
 
 std::span<const std::string_view> task_names();
@@ -33,8 +33,8 @@ struct TaskPair {
 };
 
 // A pure function of its arguments. Which split a source belongs to depends on the source alone (90 % train, 5 % valid,
-// 5 % test), so held-out sources are never trained on with any seed. Split::kCompositional: sources longer than
+// 5 % test), so held-out sources are never trained on with any seed. Split::compositional: sources longer than
 // any of training, by up to half of `longest`.
-TaskPair task_pair(SyntheticTask task, const TaskOptions& options, uint64_t index, Split split = Split::kTrain);
+TaskPair task_pair(SyntheticTask task, const TaskOptions& options, uint64_t index, Split split = Split::train);
 
 }  // namespace limpid

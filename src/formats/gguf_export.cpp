@@ -44,15 +44,15 @@ void add_sizes(GgufWriter& writer, const Config& config) {
 
 // What llama.cpp calls the file as a whole: by the type that most numbers have.
 uint32_t file_type(Model& model) {
-  std::map<NumberType, int64_t> counts;
+  std::map<DType, int64_t> counts;
   model.visit_parameters([&](Weight& weight) { counts[weight.type] += weight.size(); });
   const auto most =
       std::max_element(counts.begin(), counts.end(), [](auto& a, auto& b) { return a.second < b.second; });
   switch (most->first) {
-    case NumberType::f16: return 1;
-    case NumberType::q4_0: return 2;
-    case NumberType::q8_0: return 7;
-    case NumberType::bf16: return 32;
+    case DType::f16: return 1;
+    case DType::q4_0: return 2;
+    case DType::q8_0: return 7;
+    case DType::bf16: return 32;
     default: return 0;
   }
 }
@@ -94,7 +94,7 @@ void write_gguf(const std::filesystem::path& path, Model& model, const Tokenizer
                              .type = weight.type,
                              .shape = weight.shape,
                              .data = static_cast<const std::byte*>(weight.data)};
-    if (is_turned_in_gguf(config, weight.name))
+    if (is_permuted_in_gguf(config, weight.name))
       tensor.row_at = [head = config.head_size](int64_t row) { return our_row(row, head); };
     writer.tensor(std::move(tensor));
   });

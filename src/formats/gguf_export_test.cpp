@@ -99,7 +99,7 @@ TEST_F(GgufTokenizers, OtherKindsAreRefused) {
 TEST_F(GgufTokenizers, TypesThatGgufLacksAreRefused) {
   GgufWriter writer;
   const std::byte byte{};
-  writer.tensor({.name = "x", .type = NumberType::q8, .shape = {1, 1}, .data = &byte});
+  writer.tensor({.name = "x", .type = DType::q8, .shape = {1, 1}, .data = &byte});
   EXPECT_THROW(writer.write(folder_ / "x.gguf"), Error);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x.gguf"));
 }

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "formats/gguf_export.h"
 #include "text/pre_tokenizer.h"
-#include "text/sentencepiece_facts.h"
+#include "text/sentencepiece_info.h"
 #include "text/sentencepiece_model.h"
 #include "text/storable_tokenizer.h"
 
@@ -40,7 +40,7 @@ Pieces plain_pieces(const Vocabulary& vocabulary, int64_t count) {
 
 void add_sentencepiece(GgufWriter& writer, const StorableTokenizer& tokenizer, Pieces& pieces) {
   const std::string_view model = tokenizer.sentencepiece_model();
-  const SentencePieceFacts facts = sentencepiece_facts(model, "[gguf] tokenizer");
+  const SentencePieceInfo facts = sentencepiece_info(model, "[gguf] tokenizer");
   std::unordered_map<std::string, SentencePiecePiece> known;
   for (SentencePiecePiece& piece : sentencepiece_pieces(model, "[gguf] tokenizer")) known.emplace(piece.text, piece);
   for (size_t id = 0; id < pieces.texts.size(); ++id) {

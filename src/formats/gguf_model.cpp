@@ -61,15 +61,15 @@ std::vector<double> frequency_factors(const GgufFile& file, const char* name) {
   if (!tensor) return {};
   check(tensor->type && tensor->type->name == "F32" && tensor->shape.size() == 1,
         "{}: tensor {} is no list of F32: damaged?", file.where(), in_quotes(name));
-  std::vector<double> factors;
+  std::vector<double> scales;
   for (int64_t i = 0; i < tensor->shape[0]; ++i) {
     float factor = 0;
     std::memcpy(&factor, tensor->bytes.data() + i * static_cast<int64_t>(sizeof factor), sizeof factor);
     check(std::isfinite(factor) && factor > 0, "{}: tensor {} holds {}: damaged?", file.where(), in_quotes(name),
           factor);
-    factors.push_back(static_cast<double>(factor));
+    scales.push_back(static_cast<double>(factor));
   }
-  return factors;
+  return scales;
 }
 
 // What stretches rotary positions, as Hugging Face's config says it; frequencies of Llama 3 come later.
@@ -135,7 +135,7 @@ ordered_json gpt2_json(const GgufFile& file) {
           {"tie_word_embeddings", file.tensor("output.weight") == nullptr}};
 }
 
-NumberType type_of(const GgufTensor& tensor, const std::string& where) {
+DType type_of(const GgufTensor& tensor, const std::string& where) {
   const std::string_view name = tensor.type ? tensor.type->name : "";
   const auto type = number_type_named(name);
   check(type.has_value(),
@@ -145,7 +145,7 @@ NumberType type_of(const GgufTensor& tensor, const std::string& where) {
 }
 
 // Rows are brought into our order as they are stored: no row is split by the blocks of a type.
-void attach_turned(const GgufTensor& tensor, NumberType type, int64_t head_size, Weight& weight, WeightHolder& holder) {
+void attach_turned(const GgufTensor& tensor, DType type, int64_t head_size, Weight& weight, WeightHolder& holder) {
   const int64_t rows = weight.shape[0], row = weight.size() / rows;
   if (weight.is_matrix())
     return copy_adjacent_pairs(tensor.bytes.data(), rows, bytes_of(type, row), head_size, holder.make(weight, type));
@@ -170,12 +170,12 @@ Config gguf_config(const GgufFile& file) {
         "{}: says it has {} layers, but holds {} tensors: damaged?", file.where(), config.decoder.layers,
         file.tensors().size());
   config.layout = WeightLayout::out_in;  // GGUF turns GPT-2's matrices
-  if (const auto factors = frequency_factors(file, "rope_freqs.weight"); !factors.empty()) {  // Llama 3
-    check(std::ssize(factors) == config.rope.turned(config.head_size) / 2,
-          "{}: rope_freqs.weight has {} numbers for heads of {}: damaged?", file.where(), factors.size(),
+  if (const auto scales = frequency_factors(file, "rope_freqs.weight"); !scales.empty()) {  // Llama 3
+    check(std::ssize(scales) == config.rope.turned(config.head_size) / 2,
+          "{}: rope_freqs.weight has {} numbers for heads of {}: damaged?", file.where(), scales.size(),
           config.head_size);
     config.rope.scaling = RopeScaling::longrope;
-    config.rope.short_factors = config.rope.long_factors = factors;
+    config.rope.short_factors = config.rope.long_factors = scales;
     config.rope.original_positions = static_cast<double>(config.max_positions);
   }
   return config;
@@ -189,8 +189,8 @@ void attach_gguf(const GgufFile& file, Model& model, WeightHolder& holder) {
     check(tensor != nullptr, "{}: has no tensor {}: is it a whole model of its family?", file.where(), in_quotes(name));
     check(tensor->shape == weight.shape, "{}: tensor {} has shape [{}], its keys ask for [{}]: damaged?", file.where(),
           in_quotes(name), fmt::join(tensor->shape, ", "), fmt::join(weight.shape, ", "));
-    const NumberType type = type_of(*tensor, file.where());
-    if (is_turned_in_gguf(config, weight.name)) return attach_turned(*tensor, type, config.head_size, weight, holder);
+    const DType type = type_of(*tensor, file.where());
+    if (is_permuted_in_gguf(config, weight.name)) return attach_turned(*tensor, type, config.head_size, weight, holder);
     holder.point(weight, type, tensor->bytes.data());
   });
 }

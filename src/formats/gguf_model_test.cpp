@@ -85,7 +85,7 @@ class GgufModels : public testing::Test {
     return small_model(config);
   }
   // The model as a GGUF file, matrices in the type.
-  GgufBuilder written(const SmallModel& small, NumberType type) const {
+  GgufBuilder written(const SmallModel& small, DType type) const {
     const Config& config = small.model->config();
     GgufBuilder builder = keys(config);
     for (const Weight& weight : small.parameters->weights()) {
@@ -98,7 +98,7 @@ class GgufModels : public testing::Test {
         numbers = transposed(numbers, shape[0], shape[1]);
         std::swap(shape[0], shape[1]);
       }
-      const NumberType stored = shape.size() == 2 ? type : NumberType::f32;
+      const DType stored = shape.size() == 2 ? type : DType::f32;
       std::string bytes(static_cast<size_t>(bytes_of(stored, weight.size())), '\0');
       from_real(numbers.data(), weight.size(), stored, bytes.data());
       builder.tensor(their_name(weight.name), shape, gguf_type(name_of(stored))->id, bytes);
@@ -124,7 +124,7 @@ class GgufModels : public testing::Test {
     return builder;
   }
   // The largest difference between the model's scores and those of its file.
-  double difference(const std::string& name, NumberType type) {
+  double difference(const std::string& name, DType type) {
     const SmallModel small = small_model(small_configs().at(name));
     const GgufFile file = open(written(small, type));
     const auto model = make_model(gguf_config(file));
@@ -156,8 +156,8 @@ class GgufModels : public testing::Test {
 
 TEST_F(GgufModels, GiveTheScoresOfTheModelThatWasWritten) {
   for (const std::string name : {"llama", "gpt2"}) {
-    EXPECT_LT(difference(name, NumberType::f32), 1e-5) << name;
-    const double half = difference(name, NumberType::f16), brain = difference(name, NumberType::bf16);
+    EXPECT_LT(difference(name, DType::f32), 1e-5) << name;
+    const double half = difference(name, DType::f16), brain = difference(name, DType::bf16);
     EXPECT_TRUE(half > 1e-5 && half < 0.02) << name << " " << half;
     EXPECT_TRUE(brain > half && brain < 0.2) << name << " " << brain;
   }
@@ -174,9 +174,9 @@ TEST_F(GgufModels, BlocksAreRead) {
   builder.tensor("four", {1, 32}, 2, four);
   const GgufFile file = open(builder);
   std::vector<real> numbers(32);
-  dequantize_row(NumberType::q8_0, file.tensor("eight")->bytes.data(), 0, 32, numbers.data());
+  dequantize_row(DType::q8_0, file.tensor("eight")->bytes.data(), 0, 32, numbers.data());
   for (int i = 0; i < 32; ++i) EXPECT_EQ(numbers[i], static_cast<real>(0.5 * (i - 16)));
-  dequantize_row(NumberType::q4_0, file.tensor("four")->bytes.data(), 0, 32, numbers.data());
+  dequantize_row(DType::q4_0, file.tensor("four")->bytes.data(), 0, 32, numbers.data());
   for (int i = 0; i < 16; ++i) {
     EXPECT_EQ(numbers[i], static_cast<real>(0.25 * (i - 8)));
     EXPECT_EQ(numbers[16 + i], static_cast<real>(0.25 * (7 - i)));
@@ -208,14 +208,14 @@ TEST_F(GgufModels, LayersThatTheFileHasNoTensorsForAreNotBuilt) {
 
 TEST_F(GgufModels, WhatIsNotComputedIsRefused) {
   const SmallModel small = small_model(small_configs().at("llama"));
-  GgufBuilder scaled = written(small, NumberType::f32);
+  GgufBuilder scaled = written(small, DType::f32);
   EXPECT_EQ(error(scaled), "no error");
   scaled.text("llama.rope.scaling.type", "yarn");
   EXPECT_THAT(error(scaled), HasSubstr("yarn"));
-  GgufBuilder experts = written(small, NumberType::f32);
+  GgufBuilder experts = written(small, DType::f32);
   experts.whole("llama.expert_count", 8);
   EXPECT_THAT(error(experts), HasSubstr("experts"));
-  GgufBuilder part = written(small, NumberType::f32);
+  GgufBuilder part = written(small, DType::f32);
   part.whole("llama.rope.dimension_count", 2);
   EXPECT_THAT(error(part), HasSubstr("turns only 2"));
   GgufBuilder family;

@@ -70,7 +70,7 @@ GgufSupport gguf_support(std::string_view model_type) {
   return {.in = known, .out = known};
 }
 
-bool is_turned_in_gguf(const Config& config, std::string_view ours) {
+bool is_permuted_in_gguf(const Config& config, std::string_view ours) {
   return config.model_type == "llama" &&
          (ours.find(".q_proj.") != std::string_view::npos || ours.find(".k_proj.") != std::string_view::npos);
 }

@@ -14,7 +14,7 @@ namespace limpid {
 std::string gguf_name(const Config& config, std::string_view ours);
 
 // Whether rotary positions turn the rows of this weight of a Llama, which GGUF keeps in another order than we.
-bool is_turned_in_gguf(const Config& config, std::string_view ours);
+bool is_permuted_in_gguf(const Config& config, std::string_view ours);
 
 // Whether GGUF files of a model_type are read, and written.
 GgufSupport gguf_support(std::string_view model_type);

@@ -8,14 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "tensor/number_type.h"
+#include "tensor/dtype.h"
 
 namespace limpid {
 
 struct GgufTensorToWrite {
   std::string name;
-  NumberType type = NumberType::f32;  // one that GGUF has
-  std::vector<int64_t> shape;         // rows first, as everywhere here
+  DType type = DType::f32;     // one that GGUF has
+  std::vector<int64_t> shape;  // rows first, as everywhere here
   const std::byte* data = nullptr;
   // Which row of the data (of a vector: which number) stands at a place of the file; none: the same.
   std::function<int64_t(int64_t)> row_at = {};

@@ -146,13 +146,13 @@ const Llama2cFile::Part& Llama2cFile::part(const Weight& weight) const {
 }
 
 void Llama2cFile::read_part(const Part& part, real* out) const {
-  if (!part.grouped) return to_real(NumberType::f32, part.bytes, part.count, out);
+  if (!part.grouped) return to_real(DType::f32, part.bytes, part.count, out);
   const auto* integers = reinterpret_cast<const int8_t*>(part.bytes);
-  const std::byte* factors = part.bytes + part.count;
+  const std::byte* scales = part.bytes + part.count;
   parallel_ranges(part.count / group_, 1024, [&](int64_t begin, int64_t end) {
     for (int64_t group = begin; group < end; ++group) {
       float factor = 0;
-      std::memcpy(&factor, factors + group * static_cast<int64_t>(sizeof factor), sizeof factor);
+      std::memcpy(&factor, scales + group * static_cast<int64_t>(sizeof factor), sizeof factor);
       for (int64_t i = group * group_; i < (group + 1) * group_; ++i)
         out[i] = static_cast<real>(static_cast<float>(integers[i]) * factor);
     }
@@ -165,7 +165,7 @@ void Llama2cFile::attach(Model& model, WeightHolder& holder) const {
     const Part& one = part(weight);
     const bool turned =
         weight.name.find("q_proj") != std::string::npos || weight.name.find("k_proj") != std::string::npos;
-    if (!one.grouped && !turned) return holder.point(weight, NumberType::f32, one.bytes);
+    if (!one.grouped && !turned) return holder.point(weight, DType::f32, one.bytes);
     real* ours = holder.make_reals(weight);
     if (!turned) return read_part(one, ours);
     std::vector<real> theirs(static_cast<size_t>(one.count));

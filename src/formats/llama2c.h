@@ -7,7 +7,7 @@
 //   versions 1 and 2: 256 bytes: "ak42" (as a number), the version, the seven int32, whether the output is the
 //   embedding
 //              (a byte), in version 2 numbers a group (int32); then norms, embedding, matrices: float32, or of version
-//              2 int8 with a float32 factor for each group, a matrix's integers before its factors
+//              2 int8 with a float32 factor for each group, a matrix's integers before its scales
 //   tokens:    the longest token's bytes (int32); each token's score (float32), length (int32) and bytes
 
 #include <filesystem>
@@ -35,7 +35,7 @@ class Llama2cFile {
   struct Part {
     int64_t count = 0;
     const std::byte* bytes = nullptr;
-    bool grouped = false;  // int8 and factors
+    bool grouped = false;  // int8 and scales
   };
   void read_header();
   void read_parts();

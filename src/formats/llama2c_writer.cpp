@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "text/sentencepiece_facts.h"
+#include "text/sentencepiece_info.h"
 #include "text/storable_tokenizer.h"
 
 namespace limpid {
@@ -29,7 +29,8 @@ void put_reals(AtomicFile& file, const real* numbers, int64_t count) {
 
 std::string why_no_llama2c(const Config& config) {
   if (config.model_type != "llama" || config.only_limpid) return "llama2.c runs models of the Llama family only";
-  if (config.attention_bias || config.attention_output_bias || config.ffn_bias) return "it has biases, which llama2.c does not know";
+  if (config.attention_bias || config.attention_output_bias || config.ffn_bias)
+    return "it has biases, which llama2.c does not know";
   if (config.head_size * config.decoder.heads != config.width) return "its heads have a width of their own";
   if (config.activation != Activation::silu) return "its activation is another than SiLU";
   if (config.rope.theta != 10000 || config.rope.scaling != RopeScaling::none)

@@ -12,8 +12,9 @@
 namespace limpid {
 namespace {
 
-// The names that files in the wild have for a weight: its own; without the prefix that classes with a head put before the
-// base's, or with one; old names of BERT's norms; and of an embedding that several parts share the name of any of them.
+// The names that files in the wild have for a weight: its own; without the prefix that classes with a head put before
+// the base's, or with one; old names of BERT's norms; and of an embedding that several parts share the name of any of
+// them.
 std::vector<std::string> file_names(const std::string& name) {
   std::vector<std::string> names = {name, "transformer." + name};
   for (const std::string_view prefix :
@@ -53,7 +54,7 @@ const SafetensorsEntry& entry_of(const SafetensorsFolder& files, const Weight& w
   return entry;
 }
 
-// A matrix of bytes is q8 with its factors beside it (I8), or rows of blocks (U8).
+// A matrix of bytes is q8 with its scales beside it (I8), or rows of blocks (U8).
 void attach_quantized(const SafetensorsFolder& files, const SafetensorsEntry& entry, Weight& weight,
                       WeightHolder& holder) {
   const std::string where = "[model] " + files.path().string();
@@ -61,7 +62,7 @@ void attach_quantized(const SafetensorsFolder& files, const SafetensorsEntry& en
         weight.name);
   const int64_t rows = weight.shape[0], cols = weight.shape[1];
   if (entry.type_name == "U8") {
-    for (const NumberType type : {NumberType::q4_0, NumberType::q8_0})
+    for (const DType type : {DType::q4_0, DType::q8_0})
       if (cols % kBlockNumbers == 0 && entry.shape == std::vector{rows, bytes_of(type, cols)}) {
         if (!weight.file_rows) return weight.point_to(type, entry.bytes.data());
         return copy_from_file_order(*weight.file_rows, entry.bytes.data(), bytes_of(type, cols),
@@ -71,17 +72,17 @@ void attach_quantized(const SafetensorsFolder& files, const SafetensorsEntry& en
   check(entry.type_name == "I8" && entry.shape == weight.shape,
         "{}: {} has {} of shape [{}], the config asks for [{}]: do config and weights belong together?", where,
         weight.name, entry.type_name, fmt::join(entry.shape, ", "), fmt::join(weight.shape, ", "));
-  const SafetensorsEntry& factors = files.get(weight.name + "_scale");
-  check(factors.type == NumberType::f32 && factors.shape == std::vector{rows},
-        "{}: {} has {} of shape [{}] instead of one F32 a row: quantise the model again", where, factors.name,
-        factors.type_name, fmt::join(factors.shape, ", "));
+  const SafetensorsEntry& scales = files.get(weight.name + "_scale");
+  check(scales.type == DType::f32 && scales.shape == std::vector{rows},
+        "{}: {} has {} of shape [{}] instead of one F32 a row: quantise the model again", where, scales.name,
+        scales.type_name, fmt::join(scales.shape, ", "));
   if (weight.file_rows) {
-    copy_from_file_order(*weight.file_rows, entry.bytes.data(), cols, holder.make(weight, NumberType::q8));
-    return copy_from_file_order(*weight.file_rows, factors.bytes.data(), sizeof(float),
+    copy_from_file_order(*weight.file_rows, entry.bytes.data(), cols, holder.make(weight, DType::q8));
+    return copy_from_file_order(*weight.file_rows, scales.bytes.data(), sizeof(float),
                                 reinterpret_cast<std::byte*>(holder.make_factors(weight)));
   }
-  weight.point_to(NumberType::q8, entry.bytes.data());
-  std::memcpy(holder.make_factors(weight), factors.bytes.data(), factors.bytes.size());
+  weight.point_to(DType::q8, entry.bytes.data());
+  std::memcpy(holder.make_factors(weight), scales.bytes.data(), scales.bytes.size());
 }
 
 }  // namespace
@@ -154,8 +155,7 @@ void make_folder(const std::filesystem::path& folder) {
   check(!error, "[model] {}: cannot make this folder: {}", folder.string(), error.message());
 }
 
-void write_model(const std::filesystem::path& folder, const Config& config, const Parameters& parameters,
-                 NumberType type) {
+void write_model(const std::filesystem::path& folder, const Config& config, const Parameters& parameters, DType type) {
   make_folder(folder);
   std::vector<TensorToWrite> tensors;
   std::deque<std::vector<real>> reordered;

@@ -36,6 +36,6 @@ void make_folder(const std::filesystem::path& folder);
 
 // Writes config.json and model.safetensors, numbers in the given type.
 void write_model(const std::filesystem::path& folder, const Config& config, const Parameters& parameters,
-                 NumberType type = NumberType::f32);
+                 DType type = DType::f32);
 
 }  // namespace limpid

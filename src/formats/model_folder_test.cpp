@@ -43,7 +43,7 @@ TEST_P(ModelFolder, MappedWeightsComputeInThePrecisionOfTheFile) {
   const SmallModel small = small_model(small_configs().at(GetParam()));
   if (small.model->config().norm == NormKind::batch)
     GTEST_SKIP() << "by statistics that never met data the values run away, and rounding with them";
-  for (NumberType type : {NumberType::f32, NumberType::f16, NumberType::bf16}) {
+  for (DType type : {DType::f32, DType::f16, DType::bf16}) {
     write_model(folder.path(), small.model->config(), *small.parameters, type);
     const Config config = load_config(folder.path().string());
     const auto mapped = make_model(config), read = make_model(config);

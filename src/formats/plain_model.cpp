@@ -9,11 +9,11 @@ namespace limpid {
 namespace {
 
 void read_reals(const Weight& weight, real* out) {
-  if (weight.type != NumberType::q8) return to_real(weight.type, weight.data, weight.size(), out);
+  if (weight.type != DType::q8) return to_real(weight.type, weight.data, weight.size(), out);
   const auto* bytes = static_cast<const int8_t*>(weight.data);
   const int64_t cols = weight.size() / weight.shape[0];
   for (int64_t i = 0; i < weight.size(); ++i)
-    out[i] = static_cast<real>(static_cast<float>(bytes[i]) * weight.factors[i / cols]);
+    out[i] = static_cast<real>(static_cast<float>(bytes[i]) * weight.scales[i / cols]);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ PlainModel plain_model(Model& from) {
     check(found != stored.end() && found->second->size() == weight.size(), "[export] the model lacks {}", weight.name);
     real* out = plain.parameters->data() + weight.offset;
     const bool matrix = weight.shape.size() == 2 &&
-                        (weight.part == Part::attention || weight.part == Part::feed_forward);
+                        (weight.part == ParameterRole::attention || weight.part == ParameterRole::feed_forward);
     if (!turned || !matrix) return read_reals(*found->second, out);
     std::vector<real> theirs(static_cast<size_t>(weight.size()));
     read_reals(*found->second, theirs.data());

@@ -12,13 +12,13 @@ namespace {
 
 // Whether the matrix gives the scores of words.
 bool is_output(const Weight& weight, const Config& config) {
-  return weight.part == Part::output || (weight.part == Part::embedding && config.tie_output);
+  return weight.part == ParameterRole::output || (weight.part == ParameterRole::embedding && config.tie_output);
 }
 
 // GPT-2 keeps some matrices with inputs in rows.
 bool is_turned(const Weight& weight, const Config& config) {
   return config.layout == WeightLayout::in_out && weight.is_matrix() &&
-         (weight.part == Part::attention || weight.part == Part::feed_forward);
+         (weight.part == ParameterRole::attention || weight.part == ParameterRole::feed_forward);
 }
 
 // Which experts a token takes hangs on small differences of scores, and the router is a small matrix.
@@ -36,32 +36,32 @@ std::vector<real> transposed(const std::vector<real>& numbers, int64_t rows, int
   return result;
 }
 
-void fill(Weight& weight, NumberType type, const std::vector<real>& numbers, WeightHolder& holder) {
+void fill(Weight& weight, DType type, const std::vector<real>& numbers, WeightHolder& holder) {
   std::byte* const out = holder.make(weight, type);
   if (!is_quantized(type)) return from_real(numbers.data(), weight.size(), type, out);
   const int64_t cols = weight.shape[1], row_bytes = bytes_of(type, cols);
-  float* const factors = type == NumberType::q8 ? holder.make_factors(weight) : nullptr;
+  float* const scales = type == DType::q8 ? holder.make_factors(weight) : nullptr;
   parallel_ranges(weight.shape[0], 16, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      quantize_row(numbers.data() + i * cols, cols, type, out + i * row_bytes, factors ? factors + i : nullptr,
+      quantize_row(numbers.data() + i * cols, cols, type, out + i * row_bytes, scales ? scales + i : nullptr,
                    "[quantize] " + weight.name);
   });
 }
 
 }  // namespace
 
-NumberType quantized_type(const Weight& weight, const Config& config, const QuantizeOptions& options) {
-  const bool stays =
-      !weight.is_matrix() || weight.part == Part::norm || weight.part == Part::position || is_router(weight, config);
-  if (stays || options.bits == 32) return NumberType::f32;
+DType quantized_type(const Weight& weight, const Config& config, const QuantizeOptions& options) {
+  const bool stays = !weight.is_matrix() || weight.part == ParameterRole::norm ||
+                     weight.part == ParameterRole::position || is_router(weight, config);
+  if (stays || options.bits == 32) return DType::f32;
   const int output_bits = options.output_bits > 0 ? options.output_bits : std::max(options.bits, 8);
   const int bits = is_output(weight, config) ? output_bits : options.bits;
-  if (bits == 16) return NumberType::f16;
+  if (bits == 16) return DType::f16;
   const int64_t inputs = is_turned(weight, config) ? weight.shape[0] : weight.shape[1];
   const bool blocks = inputs % kBlockNumbers == 0;
-  if (bits == 4 && blocks) return NumberType::q4_0;
-  if (!options.for_gguf) return NumberType::q8;
-  return blocks ? NumberType::q8_0 : NumberType::f16;
+  if (bits == 4 && blocks) return DType::q4_0;
+  if (!options.for_gguf) return DType::q8;
+  return blocks ? DType::q8_0 : DType::f16;
 }
 
 QuantizedModel quantize(Model& model, const QuantizeOptions& options) {

@@ -20,7 +20,7 @@ struct QuantizedModel {
 
 // What a weight of the model becomes. Vectors, norms and positions stay F32. Rows that are no whole number of blocks
 // of 32 become q8 instead of q4_0, in GGUF F16.
-NumberType quantized_type(const Weight& weight, const Config& config, const QuantizeOptions& options);
+DType quantized_type(const Weight& weight, const Config& config, const QuantizeOptions& options);
 
 QuantizedModel quantize(Model& model, const QuantizeOptions& options);
 

@@ -131,9 +131,9 @@ TEST_F(Quantized, TypesAndSizes) {
   const QuantizedModel quantized = quantize(*small.model, {.bits = 4, .for_gguf = true});
   quantized.model->visit_parameters([&](Weight& weight) {
     const bool scores_words = weight.name == "model.embed_tokens.weight";  // tied
-    const NumberType wanted = scores_words ? NumberType::q8_0 : weight.is_matrix() ? NumberType::q4_0 : NumberType::f32;
+    const DType wanted = scores_words ? DType::q8_0 : weight.is_matrix() ? DType::q4_0 : DType::f32;
     EXPECT_EQ(weight.type, wanted) << weight.name;
-    if (wanted == NumberType::q4_0) matrices += weight.size();
+    if (wanted == DType::q4_0) matrices += weight.size();
   });
   EXPECT_GT(matrices, 0);
   write_gguf(folder_.path() / "m.gguf", *quantized.model, {}, "small");
@@ -159,7 +159,7 @@ TEST_F(Quantized, GradientsPassThroughQuantisedLayers) {
     seed[5] = 1;
     tape.seed(y, {seed.data(), y.rows(), y.cols()});
     tape.backward();
-    const Numbers block = x.gradient()->block;
+    const Buffer block = x.gradient()->block;
     return std::vector<real>(block.get(), block.get() + 3 * 64);
   };
   const double apart = distance(gradient(*quantized.model), gradient(*small.model));
@@ -183,7 +183,7 @@ TEST_F(Quantized, RoutersStayAsTheyAre) {
     int routers = 0;
     quantize(*small.model, {.bits = 4}).model->visit_parameters([&](Weight& weight) {
       const bool router = weight.name.ends_with(".gate.weight");
-      EXPECT_TRUE(!router || weight.type == NumberType::f32) << weight.name;
+      EXPECT_TRUE(!router || weight.type == DType::f32) << weight.name;
       routers += router ? 1 : 0;
     });
     EXPECT_EQ(routers, small.model->config().decoder.layers) << name;

@@ -54,10 +54,10 @@ void write_quantized_folder(const fs::path& folder, Model& model, int bits) {
     const int64_t row_bytes = bytes_of(weight.type, weight.size() / weight.shape[0]);
     tensors.push_back(
         {.name = weight.name, .type = weight.type, .shape = shape, .bytes = in_order(weight.data, row_bytes)});
-    if (weight.type == NumberType::q8)
+    if (weight.type == DType::q8)
       tensors.push_back({.name = weight.name + "_scale",
                          .shape = {weight.shape[0]},
-                         .bytes = in_order(weight.factors, sizeof(float))});
+                         .bytes = in_order(weight.scales, sizeof(float))});
   });
   write_safetensors(folder / "model.safetensors", tensors);
   nlohmann::ordered_json json = model.config().json;

@@ -21,7 +21,7 @@ constexpr std::pair<std::string_view, int> kOtherTypes[] = {
     {"U16", 16},    {"I8", 8},      {"U8", 8},      {"BOOL", 8}, {"F8_E5M2", 8},     {"F8_E4M3", 8},
     {"F8_E8M0", 8}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F4", 4},   {"F8_E5M2FNUZ", 8}, {"F8_E4M3FNUZ", 8}};
 
-std::optional<NumberType> readable_type(std::string_view name) {
+std::optional<DType> readable_type(std::string_view name) {
   const auto type = number_type_named(name);
   return type && !is_quantized(*type) ? type : std::nullopt;
 }

@@ -23,14 +23,14 @@
 
 #include "base/file.h"
 #include "base/real.h"
-#include "tensor/number_type.h"
+#include "tensor/dtype.h"
 
 namespace limpid {
 
 struct SafetensorsEntry {
   std::string name;
   std::string type_name;                  // as the file has it: "F32", "I64"
-  std::optional<NumberType> type = {};    // none: a type that is listed but cannot be read, such as integers
+  std::optional<DType> type = {};         // none: a type that is listed but cannot be read, such as integers
   std::vector<int64_t> shape = {};        // empty: one number
   std::span<const std::byte> bytes = {};  // in the file; at any alignment
 

@@ -58,7 +58,7 @@ TEST(Safetensors, ReadsEntriesInTheOrderOfTheirData) {
   EXPECT_EQ(contents.metadata, (std::map<std::string, std::string>{{"format", "pt"}}));
 
   const SafetensorsEntry& a = contents.entries[0];
-  EXPECT_EQ(a.type, NumberType::f32);
+  EXPECT_EQ(a.type, DType::f32);
   EXPECT_THAT(a.shape, ElementsAre(2, 2));
   EXPECT_EQ(a.bytes.data(), bytes_in(file).data() + 8 + kValid.size() + 2);
   EXPECT_EQ(a.bytes.size(), 16u);
@@ -89,7 +89,7 @@ TEST(Safetensors, OtherTypesFailOnlyWhenAskedFor) {
   EXPECT_EQ(file.find("ids")->type_name, "I64");
   EXPECT_FALSE(file.find("ids")->type);
   EXPECT_EQ(file.find("nothing"), nullptr);
-  EXPECT_EQ(file.get("b").type, NumberType::f16);
+  EXPECT_EQ(file.get("b").type, DType::f16);
   const auto error_with = [&](const char* name) -> std::string {
     try {
       file.get(name);

@@ -14,9 +14,9 @@ namespace {
 using nlohmann::json;
 
 // Quantised numbers are bytes to the format.
-int64_t file_bytes(NumberType type, int64_t count = 1) { return is_quantized(type) ? count : bytes_of(type, count); }
-std::string_view file_type(NumberType type) {
-  if (type == NumberType::q8) return "I8";
+int64_t file_bytes(DType type, int64_t count = 1) { return is_quantized(type) ? count : bytes_of(type, count); }
+std::string_view file_type(DType type) {
+  if (type == DType::q8) return "I8";
   return is_quantized(type) ? "U8" : name_of(type);
 }
 
@@ -66,7 +66,7 @@ std::string header_text(std::span<const TensorToWrite* const> tensors,
   return header;
 }
 
-void write_reals(AtomicFile& file, const real* reals, int64_t count, NumberType type) {
+void write_reals(AtomicFile& file, const real* reals, int64_t count, DType type) {
   constexpr int64_t kPiece = 1 << 18;  // numbers
   std::vector<std::byte> piece(bytes_of(type, std::min(count, kPiece)));
   for (int64_t begin = 0; begin < count; begin += kPiece) {

@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "base/real.h"
-#include "tensor/number_type.h"
+#include "tensor/dtype.h"
 
 namespace limpid {
 
 struct TensorToWrite {
   std::string name;
-  NumberType type = NumberType::f32;  // in the file; quantised ones are written as bytes, q8 as I8, blocks as U8
-  std::vector<int64_t> shape;         // of blocks: rows, bytes of a row
-  const void* bytes = nullptr;        // the numbers as the file shall have them, or
-  const real* reals = nullptr;        // the numbers to convert to `type` on the way
+  DType type = DType::f32;      // in the file; quantised ones are written as bytes, q8 as I8, blocks as U8
+  std::vector<int64_t> shape;   // of blocks: rows, bytes of a row
+  const void* bytes = nullptr;  // the numbers as the file shall have them, or
+  const real* reals = nullptr;  // the numbers to convert to `type` on the way
 };
 
 // Streams the tensors to disk without a second copy of them in memory. Wider types come first, else in the order given,

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 TEST(SafetensorsWriter, WritesTheDocumentedBytes) {
   const TemporaryFolder folder;
   const float numbers[] = {1, 2};
-  const TensorToWrite tensors[] = {{.name = "a\"b", .type = NumberType::f32, .shape = {2, 1}, .bytes = numbers}};
+  const TensorToWrite tensors[] = {{.name = "a\"b", .type = DType::f32, .shape = {2, 1}, .bytes = numbers}};
   write_safetensors(folder / "x", tensors);
   const std::string header =
       R"({"__metadata__":{"format":"pt"},"a\"b":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}})";
@@ -42,12 +42,12 @@ TEST(SafetensorsWriter, RoundTrip) {
   for (auto& x : halves) x = to_f16(random.normal());
   for (auto& x : brains) x = to_bf16(random.normal());
   const TensorToWrite tensors[] = {
-      {.name = "halves", .type = NumberType::f16, .shape = {3, 11}, .bytes = halves.data()},
-      {.name = "none", .type = NumberType::f32, .shape = {5, 0}},
-      {.name = "brains", .type = NumberType::bf16, .shape = {4}, .bytes = brains.data()},
-      {.name = "größe", .type = NumberType::f64, .shape = {7, 1}, .bytes = doubles.data()},
-      {.name = "floats", .type = NumberType::f32, .shape = {10, 10, 10}, .bytes = floats.data()},
-      {.name = "one", .type = NumberType::f32, .shape = {}, .bytes = floats.data()},
+      {.name = "halves", .type = DType::f16, .shape = {3, 11}, .bytes = halves.data()},
+      {.name = "none", .type = DType::f32, .shape = {5, 0}},
+      {.name = "brains", .type = DType::bf16, .shape = {4}, .bytes = brains.data()},
+      {.name = "größe", .type = DType::f64, .shape = {7, 1}, .bytes = doubles.data()},
+      {.name = "floats", .type = DType::f32, .shape = {10, 10, 10}, .bytes = floats.data()},
+      {.name = "one", .type = DType::f32, .shape = {}, .bytes = floats.data()},
   };
   write_safetensors(folder / "x", tensors, {{"format", "pt"}, {"step", "12\n\"7\""}});
   const SafetensorsFile file(folder / "x");
@@ -71,7 +71,7 @@ TEST(SafetensorsWriter, ConvertsOnTheWay) {
   for (real& x : numbers) x = static_cast<real>(random.normal());
   const auto count = static_cast<int64_t>(numbers.size());
   std::vector<TensorToWrite> tensors;
-  for (const NumberType type : {NumberType::f64, NumberType::f32, NumberType::f16, NumberType::bf16})
+  for (const DType type : {DType::f64, DType::f32, DType::f16, DType::bf16})
     tensors.push_back({.name = std::string(name_of(type)), .type = type, .shape = {count}, .reals = numbers.data()});
   write_safetensors(folder / "x", tensors);
   const SafetensorsFile file(folder / "x");

@@ -6,7 +6,7 @@
 
 namespace limpid {
 
-void WeightHolder::point(Weight& weight, NumberType type, const std::byte* numbers) {
+void WeightHolder::point(Weight& weight, DType type, const std::byte* numbers) {
   weight.point_to(type, numbers);
   const bool aligned = reinterpret_cast<uintptr_t>(numbers) % static_cast<uintptr_t>(alignment_of(type)) == 0;
   if (aligned && (type == kRealType || weight.is_matrix())) return;
@@ -14,7 +14,7 @@ void WeightHolder::point(Weight& weight, NumberType type, const std::byte* numbe
   read_numbers(stored, make_reals(weight));
 }
 
-std::byte* WeightHolder::make(Weight& weight, NumberType type) {
+std::byte* WeightHolder::make(Weight& weight, DType type) {
   made_.emplace_back(new std::byte[static_cast<size_t>(bytes_of(type, weight.size()))]);
   weight.point_to(type, made_.back().get());
   return made_.back().get();
@@ -22,9 +22,9 @@ std::byte* WeightHolder::make(Weight& weight, NumberType type) {
 
 float* WeightHolder::make_factors(Weight& weight) {
   made_.emplace_back(new std::byte[static_cast<size_t>(weight.shape[0]) * sizeof(float)]);
-  auto* const factors = reinterpret_cast<float*>(made_.back().get());
-  weight.factors = factors;
-  return factors;
+  auto* const scales = reinterpret_cast<float*>(made_.back().get());
+  weight.scales = scales;
+  return scales;
 }
 
 void copy_from_file_order(const std::vector<int32_t>& file_rows, const std::byte* file, int64_t row_bytes,

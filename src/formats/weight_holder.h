@@ -16,10 +16,10 @@ class WeightHolder {
 
   // The weight's numbers are these, which lie in a file that is kept. Copied where the weight must be of another type
   // (vectors are reals) or where the numbers are not aligned.
-  void point(Weight& weight, NumberType type, const std::byte* numbers);
+  void point(Weight& weight, DType type, const std::byte* numbers);
 
-  // New memory for the weight's numbers, to be filled; and for the factors of its rows, where the type is q8.
-  std::byte* make(Weight& weight, NumberType type);
+  // New memory for the weight's numbers, to be filled; and for the scales of its rows, where the type is q8.
+  std::byte* make(Weight& weight, DType type);
   float* make_factors(Weight& weight);
   real* make_reals(Weight& weight) { return reinterpret_cast<real*>(make(weight, kRealType)); }
 

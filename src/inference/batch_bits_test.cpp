@@ -17,7 +17,7 @@ TEST_P(BatchBits, TranslationsAloneAndInABatch) {
   const SmallModel small = small_translator(GetParam());
   const auto sources = small_sources(40, 23);
   for (const int64_t beam : {1, 4}) {
-    const GenerateOptions options{.beam = beam, .n_best = beam, .max_tokens = 9, .texts_at_once = 17};
+    const GenerateOptions options{.beam = beam, .n_best = beam, .max_tokens = 9, .max_batch = 17};
     const auto together = translate(*small.model, sources, options);
     for (size_t i = 0; i < sources.size(); ++i) {
       const auto alone = translate(*small.model, {&sources[i], 1}, options).front();
@@ -47,7 +47,7 @@ TEST_P(WriterBits, CompletionsAloneAndInABatch) {
       request.ids.push_back(static_cast<uint8_t>(c));
     requests.push_back(request);
   }
-  const auto together = complete(*small.model, bytes, requests, {.texts_at_once = 7});
+  const auto together = complete(*small.model, bytes, requests, {.max_batch = 7});
   for (size_t i = 0; i < requests.size(); ++i) {
     const Completion alone = complete(*small.model, bytes, {&requests[i], 1}).at(0);
     ASSERT_EQ(alone.tokens.size(), together[i].tokens.size());

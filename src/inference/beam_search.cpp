@@ -44,9 +44,7 @@ void BeamSearch::cut_off() {
   parents_.clear();
 }
 
-bool BeamSearch::as_long_as_may_be() const {
-  return static_cast<int64_t>(live_.front().ids.size()) >= options_.max_tokens;
-}
+bool BeamSearch::at_max_length() const { return static_cast<int64_t>(live_.front().ids.size()) >= options_.max_tokens; }
 
 bool BeamSearch::can_improve() const {
   if (static_cast<int64_t>(finished_.size()) < options_.beam) return true;
@@ -58,7 +56,7 @@ bool BeamSearch::can_improve() const {
 
 void BeamSearch::advance(const TopTokens& top, int64_t first) {
   looked_at_ = likeliest(top, first);
-  if (looked_at_.empty() || as_long_as_may_be()) return cut_off();  // rules may allow no token at all
+  if (looked_at_.empty() || at_max_length()) return cut_off();  // rules may allow no token at all
   std::vector<Hypothesis> next;
   std::vector<int32_t> parents;
   int64_t rank = 0;
@@ -81,7 +79,7 @@ void BeamSearch::advance(const TopTokens& top, int64_t first) {
   if (!can_improve()) {
     live_.clear();
     parents_.clear();
-  } else if (!live_.empty() && as_long_as_may_be()) {
+  } else if (!live_.empty() && at_max_length()) {
     cut_off();
   }
 }
@@ -90,7 +88,7 @@ void BeamSearch::force(int32_t id, double log_probability) {
   live_.front().ids.push_back(id);
   live_.front().log_probability += log_probability;
   parents_ = {0};
-  if (as_long_as_may_be()) cut_off();
+  if (at_max_length()) cut_off();
 }
 
 std::vector<Hypothesis> BeamSearch::best(int64_t count) const {

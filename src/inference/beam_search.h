@@ -63,7 +63,7 @@ class BeamSearch {
   void finish(int64_t parent, double log_probability);
   void keep_if_best(Hypothesis hypothesis);
   void cut_off();
-  bool as_long_as_may_be() const;
+  bool at_max_length() const;
   bool can_improve() const;
 
   BeamOptions options_;

@@ -41,10 +41,10 @@ void check_request(const Config& config, const CompletionRequest& request) {
   check(!continues || request.prefix.empty(), "[complete] a language model takes a prompt, no forced prefix");
 }
 
-class Drawing : public Writing {
+class SamplingTask : public GenerationTask {
  public:
-  Drawing(const Config& config, const Tokenizer& tokenizer, CompletionRequest request,
-          std::function<void(Completion)> done)
+  SamplingTask(const Config& config, const Tokenizer& tokenizer, CompletionRequest request,
+               std::function<void(Completion)> done)
       : tokenizer_(tokenizer),
         continues_(config.family == Family::language_model),
         request_(std::move(request)),
@@ -66,7 +66,7 @@ class Drawing : public Writing {
 
   const std::vector<int32_t>& text() const override { return text_; }
 
-  Most most() const override {
+  Limits limits() const override {
     const auto before = continues_ ? static_cast<int64_t>(request_.ids.size()) : 1;
     const int64_t room = std::numeric_limits<int64_t>::max() - before;
     const auto asked = std::max(request_.options.max_tokens, static_cast<int64_t>(request_.prefix.size()));
@@ -91,18 +91,19 @@ class Drawing : public Writing {
     --room_;
     anew_ = false;
     if (contains(rules_.ends, choice_.id) && result_.tokens.size() >= request_.prefix.size())
-      return end(Ending::end_token);
+      return end(FinishReason::end_token);
     history_.push_back(choice_.id);
     result_.tokens.push_back(std::move(choice_));
-    const WrittenToken& token = result_.tokens.back();
+    const GeneratedToken& token = result_.tokens.back();
     const std::string part = stream_.add(token.id);
     result_.text += part;
     const bool heard = !request_.listener || request_.listener({part, &token});
-    if (stream_.stopped()) return end(Ending::stop_string);
-    if (!heard) return end(Ending::cancelled);
-    if (static_cast<int64_t>(result_.tokens.size()) >= request_.options.max_tokens) return end(Ending::max_tokens);
+    if (stream_.stopped()) return end(FinishReason::stop_string);
+    if (!heard) return end(FinishReason::cancelled);
+    if (static_cast<int64_t>(result_.tokens.size()) >= request_.options.max_tokens)
+      return end(FinishReason::max_tokens);
     if (room_ > 0) return;
-    if (!continues_ || !request_.options.slide) return end(Ending::context_full);
+    if (!continues_ || !request_.options.slide) return end(FinishReason::context_full);
     slide();
   }
 
@@ -113,7 +114,7 @@ class Drawing : public Writing {
   bool starts_anew() const override { return anew_; }
 
   void finish() override { done_(std::move(result_)); }
-  void stop(Ending ending) override {
+  void stop(FinishReason ending) override {
     end(ending);
     finish();
   }
@@ -154,14 +155,14 @@ class Drawing : public Writing {
     anew_ = true;
   }
 
-  void end(Ending ending) {
+  void end(FinishReason ending) {
     const std::string rest = stream_.finish();
-    if (stream_.stopped()) ending = Ending::stop_string;
-    if (ending == Ending::stop_string) result_.stop_string = stream_.stop_string();
+    if (stream_.stopped()) ending = FinishReason::stop_string;
+    if (ending == FinishReason::stop_string) result_.stop_string = stream_.stop_string();
     result_.text += rest;
     result_.ending = ending;
     ended_ = true;
-    if (request_.listener && ending != Ending::cancelled) request_.listener({rest, nullptr});
+    if (request_.listener && ending != FinishReason::cancelled) request_.listener({rest, nullptr});
   }
 
   const Tokenizer& tokenizer_;
@@ -175,29 +176,29 @@ class Drawing : public Writing {
   TextStream stream_;
   int64_t room_ = 0;          // tokens that the model can still read
   int64_t begin_tokens_ = 0;  // that stay when the beginning is forgotten
-  WrittenToken choice_;
+  GeneratedToken choice_;
   bool anew_ = false, ended_ = false;
   Completion result_;
 };
 
 }  // namespace
 
-std::string_view name_of(Ending ending) {
+std::string_view name_of(FinishReason ending) {
   switch (ending) {
-    case Ending::end_token: return "end token";
-    case Ending::stop_string: return "stop string";
-    case Ending::max_tokens: return "max tokens";
-    case Ending::context_full: return "context full";
-    case Ending::cancelled: return "cancelled";
-    case Ending::deadline: return "deadline";
+    case FinishReason::end_token: return "end token";
+    case FinishReason::stop_string: return "stop string";
+    case FinishReason::max_tokens: return "max tokens";
+    case FinishReason::context_full: return "context full";
+    case FinishReason::cancelled: return "cancelled";
+    case FinishReason::deadline: return "deadline";
   }
   return "";
 }
 
-std::unique_ptr<Writing> make_completion(const Config& config, const Tokenizer& tokenizer, CompletionRequest request,
-                                         std::function<void(Completion)> done) {
+std::unique_ptr<GenerationTask> make_completion(const Config& config, const Tokenizer& tokenizer,
+                                                CompletionRequest request, std::function<void(Completion)> done) {
   check_request(config, request);
-  return std::make_unique<Drawing>(config, tokenizer, std::move(request), std::move(done));
+  return std::make_unique<SamplingTask>(config, tokenizer, std::move(request), std::move(done));
 }
 
 std::vector<Completion> complete(const Model& model, const Tokenizer& tokenizer,

@@ -31,16 +31,16 @@ struct CompletionOptions {
                         // forced first token is for encoder-decoder models alone
 };
 
-struct WrittenToken {
+struct GeneratedToken {
   int32_t id = 0;
   double log_probability = 0;   // by the model itself: before rules, penalties, temperature and filters
   std::vector<TokenScore> top;  // by the model itself, likeliest first
 };
 
 struct Completion {
-  std::vector<WrittenToken> tokens;  // without the end token; with those that spell the stop string
-  std::string text;                  // without the prompt (with a forced prefix), without the stop string
-  Ending ending = Ending::max_tokens;
+  std::vector<GeneratedToken> tokens;  // without the end token; with those that spell the stop string
+  std::string text;                    // without the prompt (with a forced prefix), without the stop string
+  FinishReason ending = FinishReason::max_tokens;
   std::string stop_string;     // the one that came
   double log_probability = 0;  // of all tokens, and of the end token where the model ended the text
   int64_t forgotten = 0;       // tokens at the beginning that the context had no room for
@@ -49,7 +49,7 @@ struct Completion {
 // What a listener is told after each token: text may be empty while a character is not whole.
 struct CompletionPart {
   std::string_view text;
-  const WrittenToken* token;  // null: the end, where text is what was held back
+  const GeneratedToken* token;  // null: the end, where text is what was held back
 };
 
 struct CompletionRequest {
@@ -62,8 +62,8 @@ struct CompletionRequest {
 
 // One text as the engine takes it. The tokenizer is that of the text written; it must outlive the text. Throws where
 // the prompt alone is too long.
-std::unique_ptr<Writing> make_completion(const Config& config, const Tokenizer& tokenizer, CompletionRequest request,
-                                         std::function<void(Completion)> done);
+std::unique_ptr<GenerationTask> make_completion(const Config& config, const Tokenizer& tokenizer,
+                                                CompletionRequest request, std::function<void(Completion)> done);
 
 // All requests, at most so many at once; results in their order.
 std::vector<Completion> complete(const Model& model, const Tokenizer& tokenizer,

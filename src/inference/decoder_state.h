@@ -8,7 +8,7 @@
 //   for (…) {
 //     const Tensor logits = state->step(ids);       // one next token for each row
 //     … choose ids …
-//     state->keep(rows);                            // row i goes on from what rows[i] was
+//     state->reorder(rows);                            // row i goes on from what rows[i] was
 //   }
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class DecoderState {
 
   // Row i is from now on what row rows[i] was: chooses, drops, repeats and reorders. Rows that were one share what they
   // have read.
-  virtual void keep(std::span<const int32_t> rows) = 0;
+  virtual void reorder(std::span<const int32_t> rows) = 0;
 
   // ---- memory, in bytes
   struct Need {
@@ -65,8 +65,8 @@ class DecoderState {
   virtual int64_t most_bytes() const = 0;                 // held at any time since the beginning
 
   // ---- beginnings in common: where a model cannot use them again, nothing is remembered
-  virtual void remember(int64_t /*row*/) {}  // what the row has read outlives it
-  virtual void forget_down_to(int64_t /*bytes*/) {}
+  virtual void cache_prefix(int64_t /*row*/) {}  // what the row has read outlives it
+  virtual void evict_to(int64_t /*bytes*/) {}
   virtual int64_t remembered_bytes() const { return 0; }
   virtual int64_t reused_tokens() const { return 0; }  // that were not read again since the beginning
 

@@ -63,7 +63,7 @@ class DecoderStates : public testing::TestWithParam<std::string> {
   }
 
   void keep(const Ids& rows) {
-    state_->keep(rows);
+    state_->reorder(rows);
     std::vector<Read> reads;
     Ids next;
     for (int32_t row : rows) {

@@ -173,7 +173,7 @@ std::vector<std::vector<real>> embed(const Model& model, std::span<const std::ve
     do {
       tokens += static_cast<int64_t>(texts[end].size());
       ++end;
-    } while (end < texts.size() && tokens + static_cast<int64_t>(texts[end].size()) <= options.tokens_at_once);
+    } while (end < texts.size() && tokens + static_cast<int64_t>(texts[end].size()) <= options.max_batch_tokens);
     for (auto& vector : embed_part(model, texts.subspan(begin, end - begin), options, tap))
       result.push_back(std::move(vector));
     begin = end;

@@ -26,9 +26,9 @@ struct EmbeddingOptions {
   // The value to take, by a tap's name (docs/taps.md): anything that has a row for every token of the text read, or one
   // for the text. Empty: the last vectors, those that the output layer or the decoder reads.
   std::string tap;
-  std::vector<DenseLayer> dense;  // on the pooled vector
-  bool normalize = false;         // to length 1, at last
-  int64_t tokens_at_once = 4096;  // bounds memory
+  std::vector<DenseLayer> dense;    // on the pooled vector
+  bool normalize = false;           // to length 1, at last
+  int64_t max_batch_tokens = 4096;  // bounds memory
 };
 
 // The tap of a layer's output, counted from 0; of models of two stacks the encoder's.

@@ -34,7 +34,7 @@ TEST_F(Embedding, PoolsTheLastVectors) {
   for (int64_t j = 0; j < x.cols(); ++j)
     for (int64_t i = 0; i < 5; ++i) mean[j] += x.values()(i, j) / 5;
   const auto row = [&](int64_t i) { return std::vector<real>(x.values().row(i), x.values().row(i) + x.cols()); };
-  expect_near(embed(*small.model, kTexts, {.tokens_at_once = 2})[2], mean);
+  expect_near(embed(*small.model, kTexts, {.max_batch_tokens = 2})[2], mean);
   expect_near(embed(*small.model, kTexts, {.pooling = Pooling::first})[2], row(0));
   expect_near(embed(*small.model, kTexts, {.pooling = Pooling::last})[2], row(4));
   expect_near(embed(*small.model, std::span(kTexts).subspan(2, 1), {.pooling = Pooling::token, .token = 3})[0], row(3));

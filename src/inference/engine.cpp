@@ -8,7 +8,7 @@
 namespace limpid {
 
 Engine::Engine(const Model& model, EngineOptions options) : model_(model), options_(std::move(options)) {
-  check(options_.texts_at_once >= 1, "[engine] {} texts at once: it takes one", options_.texts_at_once);
+  check(options_.max_batch >= 1, "[engine] {} texts at once: it takes one", options_.max_batch);
   check(options_.memory >= 0, "[engine] a memory of {} bytes: it is 0 (no bound) or more", options_.memory);
   lanes_.push_back({.state = make_decoder_state(model)});
 }
@@ -40,14 +40,14 @@ int64_t Engine::used() const {
   return bytes;
 }
 
-int64_t Engine::bytes_for(const Writing& writing) const {
-  const Writing::Most most = writing.most();
+int64_t Engine::bytes_for(const GenerationTask& writing) const {
+  const GenerationTask::Limits most = writing.limits();
   const int64_t scores = most.rows * model_.config().vocab * static_cast<int64_t>(sizeof(real));
   const auto text = static_cast<int64_t>(writing.text().size());
-  return lanes_[0].state->bytes_for({text, most.tokens_a_block(), most.rows}) + scores;
+  return lanes_[0].state->bytes_for({text, most.tokens_per_block(), most.rows}) + scores;
 }
 
-int64_t Engine::add(std::unique_ptr<Writing> writing, std::optional<Clock::time_point> deadline) {
+int64_t Engine::add(std::unique_ptr<GenerationTask> writing, std::optional<Clock::time_point> deadline) {
   const int64_t bytes = bytes_for(*writing);
   check(options_.memory == 0 || bytes <= options_.memory,
         "[engine] a text can come to need {} bytes of memory and the bound is {}: raise it, narrow the beam or ask for "
@@ -61,7 +61,7 @@ int64_t Engine::add(std::unique_ptr<Writing> writing, std::optional<Clock::time_
 void Engine::make_room() {
   const int64_t left = options_.memory > 0 ? options_.memory - set_aside_ : std::numeric_limits<int64_t>::max();
   const auto lanes = static_cast<int64_t>(lanes_.size());
-  for (const Lane& lane : lanes_) lane.state->forget_down_to(std::min(options_.prefix_memory, left) / lanes);
+  for (const Lane& lane : lanes_) lane.state->evict_to(std::min(options_.prefix_memory, left) / lanes);
 }
 
 EngineMemory Engine::memory() const {
@@ -80,7 +80,7 @@ Engine::Text Engine::Lane::take(size_t index) {
   std::vector<int32_t> rows;
   for (int64_t i = 0; i < state->rows(); ++i)
     if (i < begin || i >= begin + text.rows) rows.push_back(static_cast<int32_t>(i));
-  state->keep(rows);
+  state->reorder(rows);
   ids.erase(ids.begin() + begin, ids.begin() + begin + text.rows);
   return text;
 }
@@ -112,12 +112,12 @@ bool Engine::cancel(int64_t number) {
   if (const auto waits = std::find_if(waiting_.begin(), waiting_.end(), has_number); waits != waiting_.end()) {
     const Text text = std::move(*waits);
     waiting_.erase(waits);
-    text.writing->stop(Ending::cancelled);
+    text.writing->stop(FinishReason::cancelled);
     return true;
   }
   for (Lane& lane : lanes_)
     if (const auto text = take_first(lane, has_number)) {
-      text->writing->stop(Ending::cancelled);
+      text->writing->stop(FinishReason::cancelled);
       return true;
     }
   return false;
@@ -137,7 +137,7 @@ void Engine::end_overdue() {
       waiting.push_back(std::move(text));
   }
   waiting_ = std::move(waiting);
-  for (const Text& text : ended) text.writing->stop(Ending::deadline);
+  for (const Text& text : ended) text.writing->stop(FinishReason::deadline);
 }
 
 bool Engine::fits(const Text& text) const { return options_.memory == 0 || set_aside_ + text.bytes <= options_.memory; }
@@ -145,13 +145,13 @@ bool Engine::fits(const Text& text) const { return options_.memory == 0 || set_a
 // New texts come a few at a time, so that the model has something to work on while it reads.
 void Engine::choose_for(Lane& lane) {
   const auto running = static_cast<int64_t>(lane.texts.size() + lane.reading.size());
-  const int64_t room = options_.texts_at_once - running;
-  if (running > 0 && room < std::max<int64_t>(1, options_.texts_at_once / 8)) return;
+  const int64_t room = options_.max_batch - running;
+  if (running > 0 && room < std::max<int64_t>(1, options_.max_batch / 8)) return;
   int64_t tokens = 0;
   while (!waiting_.empty() && static_cast<int64_t>(lane.coming.size()) < room && fits(waiting_.front())) {
     Text& text = waiting_.front();
     const auto length = static_cast<int64_t>(text.writing->text().size());
-    if (!lane.coming.empty() && tokens + length > options_.tokens_at_once) break;
+    if (!lane.coming.empty() && tokens + length > options_.max_prefill_tokens) break;
     tokens += length;
     set_aside_ += text.bytes;
     lane.coming.push_back(std::move(text));
@@ -161,7 +161,7 @@ void Engine::choose_for(Lane& lane) {
 
 void Engine::begin_waiting() {
   const auto full = [&](const Lane& lane) {
-    return static_cast<int64_t>(lane.texts.size() + lane.reading.size() + lane.coming.size()) >= options_.texts_at_once;
+    return static_cast<int64_t>(lane.texts.size() + lane.reading.size() + lane.coming.size()) >= options_.max_batch;
   };
   for (size_t i = 0; i < lanes_.size() && !waiting_.empty(); ++i) {
     choose_for(lanes_[i]);
@@ -176,7 +176,7 @@ void Engine::Lane::begin(std::vector<Text> begun) {
   std::vector<int64_t> limits;
   for (Text& text : begun) {
     sources.push_back(text.writing->text());
-    limits.push_back(text.writing->most().tokens_a_block());
+    limits.push_back(text.writing->limits().tokens_per_block());
     reading.push_back(std::move(text));
   }
   state->begin(sources, limits);
@@ -186,7 +186,7 @@ void Engine::Lane::begin(std::vector<Text> begun) {
 void Engine::Lane::read(const EngineOptions& options) {
   if (reading.empty()) return;
   constexpr int64_t kFirst = 64, kLeast = 16;
-  int64_t tokens = options.tokens_at_once;
+  int64_t tokens = options.max_prefill_tokens;
   if (options.prompt_seconds > 0) {
     const auto fits = static_cast<int64_t>(tokens_per_second * options.prompt_seconds);
     tokens = std::min(tokens, tokens_per_second > 0 ? std::max(fits, kLeast) : kFirst);
@@ -213,7 +213,7 @@ void Engine::Lane::step(const EngineOptions& options) {
   begin(std::exchange(coming, {}));
   read(options);
   if (texts.empty()) return;
-  std::vector<std::pair<Writing*, int64_t>> rows;
+  std::vector<std::pair<GenerationTask*, int64_t>> rows;
   for (const Text& text : texts)
     for (int64_t i = 0; i < text.rows; ++i) rows.emplace_back(text.writing.get(), i);
   state->step(ids, [&](int64_t first, Matrix scores) {
@@ -231,15 +231,15 @@ void Engine::go_on(Lane& lane) {
   int64_t first = 0;
   for (Text& text : lane.texts) {
     text.writing->advance();
-    const std::vector<Writing::Row> next = text.writing->rows();
+    const std::vector<GenerationTask::Row> next = text.writing->rows();
     const int64_t before = std::exchange(text.rows, static_cast<int64_t>(next.size()));
     if (next.empty()) {
-      lane.state->remember(first);
+      lane.state->cache_prefix(first);
       done.push_back(std::move(text));
     } else if (text.writing->starts_anew()) {
       anew.push_back(std::move(text));
     } else {
-      for (const Writing::Row& row : next) {
+      for (const GenerationTask::Row& row : next) {
         rows.push_back(static_cast<int32_t>(first + row.parent));
         ids.push_back(row.id);
       }
@@ -247,7 +247,7 @@ void Engine::go_on(Lane& lane) {
     }
     first += before;
   }
-  lane.state->keep(rows);
+  lane.state->reorder(rows);
   lane.texts = std::move(going_on);
   lane.ids = std::move(ids);
   for (const Text& text : done) set_aside_ -= text.bytes;

@@ -8,7 +8,7 @@
 // Memory: what texts keep between steps (keys and values, recurrent states, encoder outputs) and the scores of a step.
 // Before a text begins, the most it can come to need is set aside for it; a text waits, first come first served, until
 // that fits into the bound. So the bound holds without ever throwing out a text that has begun. What a step needs for a
-// moment besides is bounded by `tokens_at_once`.
+// moment besides is bounded by `max_prefill_tokens`.
 //
 // Language models remember what they have read of texts that have ended, as far as memory is left, and a text that
 // begins like another, running or remembered, does not read that beginning again.
@@ -26,17 +26,17 @@
 #include <optional>
 
 #include "inference/decoder_state.h"
-#include "inference/writing.h"
+#include "inference/generation_task.h"
 
 namespace limpid {
 
 struct EngineOptions {
   using Clock = std::chrono::steady_clock;
-  int64_t texts_at_once = 64;     // in a lane
-  int64_t memory = 0;             // bytes; 0: no bound
-  int64_t tokens_at_once = 4096;  // of prompts that a lane reads in one step; longer ones are read in several
+  int64_t max_batch = 64;             // in a lane
+  int64_t memory = 0;                 // bytes; 0: no bound
+  int64_t max_prefill_tokens = 4096;  // of prompts that a lane reads in one step; longer ones are read in several
   // Time that a step may take for reading prompts, so that texts that are being written do not wait for long ones: as
-  // many tokens are read as the steps before have shown to fit. 0: tokens_at_once alone decides.
+  // many tokens are read as the steps before have shown to fit. 0: max_prefill_tokens alone decides.
   double prompt_seconds = 0;
   int64_t prefix_memory = 64 << 20;  // bytes for what is remembered, within `memory`
   std::function<Clock::time_point()> now = Clock::now;
@@ -57,7 +57,7 @@ class Engine {
   Engine(const Model& model, EngineOptions options);
 
   // Lets a text wait for its turn; returns its number. Throws where it could never fit into the memory.
-  int64_t add(std::unique_ptr<Writing> writing, std::optional<Clock::time_point> deadline = std::nullopt);
+  int64_t add(std::unique_ptr<GenerationTask> writing, std::optional<Clock::time_point> deadline = std::nullopt);
   // One more token for every text that runs, after ending what is overdue and beginning what fits. False: none is left.
   bool step();
   // Ends a text that waits or runs; its memory is free at once. False: there is no such text any more.
@@ -72,7 +72,7 @@ class Engine {
  private:
   struct Text {
     int64_t number = 0;
-    std::unique_ptr<Writing> writing;
+    std::unique_ptr<GenerationTask> writing;
     std::optional<Clock::time_point> deadline;
     int64_t bytes = 0;  // that it can come to need
     int64_t rows = 0;
@@ -94,7 +94,7 @@ class Engine {
     Text take_reading(size_t index);
   };
 
-  int64_t bytes_for(const Writing& writing) const;
+  int64_t bytes_for(const GenerationTask& writing) const;
   void end_overdue();
   void begin_waiting();
   void choose_for(Lane& lane);

@@ -28,7 +28,7 @@ SmallModel byte_writer(const std::string& name) {
 
 Ids ids_of(const Completion& completion) {
   Ids ids;
-  for (const WrittenToken& token : completion.tokens) ids.push_back(token.id);
+  for (const GeneratedToken& token : completion.tokens) ids.push_back(token.id);
   return ids;
 }
 
@@ -64,7 +64,7 @@ class EngineOfWriters : public testing::TestWithParam<std::string> {
 const std::string kPrompt = "the quick brown fox jumps over ";
 
 TEST_P(EngineOfWriters, TextsJoinAndLeaveAtAnyStep) {
-  Engine engine(model(), {.texts_at_once = 3});
+  Engine engine(model(), {.max_batch = 3});
   std::vector<CompletionRequest> requests;
   for (int i = 0; i < 8; ++i) {
     requests.push_back(request(kPrompt.substr(0, 3 + 3 * i), 4 + 5 * (i % 4), i));
@@ -81,7 +81,7 @@ TEST_P(EngineOfWriters, TextsJoinAndLeaveAtAnyStep) {
 // More texts than a lane holds: each thread takes a lane, and nothing changes but the time.
 TEST_P(EngineOfWriters, LanesTakeWhatOneDoesNotHold) {
   set_threads(3);
-  Engine engine(model(), {.texts_at_once = 2});
+  Engine engine(model(), {.max_batch = 2});
   std::vector<CompletionRequest> requests;
   std::vector<int64_t> numbers;
   for (int i = 0; i < 9; ++i) {
@@ -94,7 +94,7 @@ TEST_P(EngineOfWriters, LanesTakeWhatOneDoesNotHold) {
   const int64_t before = engine.memory().used;
   EXPECT_TRUE(engine.cancel(numbers[4]));  // of the third lane
   EXPECT_LT(engine.memory().used, before);
-  EXPECT_EQ(results_[4]->ending, Ending::cancelled);
+  EXPECT_EQ(results_[4]->ending, FinishReason::cancelled);
   while (engine.step()) {
     EXPECT_LE(engine.running(), 6);
   }
@@ -161,12 +161,12 @@ TEST_P(EngineOfWriters, WhatCanNeverFitIsRefused) {
     EXPECT_THAT(error.what(), HasSubstr("raise it"));
   }
   EXPECT_EQ(engine.waiting(), 0);
-  EXPECT_THROW(Engine(model(), {.texts_at_once = 0}), Error);
+  EXPECT_THROW(Engine(model(), {.max_batch = 0}), Error);
   EXPECT_THROW(Engine(model(), {.memory = -1}), Error);
 }
 
 TEST_P(EngineOfWriters, CancellingFreesMemoryAtOnce) {
-  Engine engine(model(), {.texts_at_once = 2});
+  Engine engine(model(), {.max_batch = 2});
   const int64_t a = add(engine, request(kPrompt, 50)), b = add(engine, request("another text altogether", 20, 1)),
                 c = add(engine, request("and one that waits", 20, 2));
   for (int i = 0; i < 5; ++i) engine.step();
@@ -174,10 +174,10 @@ TEST_P(EngineOfWriters, CancellingFreesMemoryAtOnce) {
   EXPECT_TRUE(engine.cancel(a));
   EXPECT_LT(engine.memory().used, before.used);
   EXPECT_LT(engine.memory().set_aside, before.set_aside);
-  EXPECT_EQ(results_[0]->ending, Ending::cancelled);
+  EXPECT_EQ(results_[0]->ending, FinishReason::cancelled);
   EXPECT_EQ(results_[0]->tokens.size(), 5u);
   EXPECT_TRUE(engine.cancel(c));
-  EXPECT_EQ(results_[2]->ending, Ending::cancelled);
+  EXPECT_EQ(results_[2]->ending, FinishReason::cancelled);
   EXPECT_TRUE(results_[2]->tokens.empty());
   EXPECT_FALSE(engine.cancel(a));
   EXPECT_FALSE(engine.cancel(99));
@@ -190,7 +190,7 @@ TEST_P(EngineOfWriters, CancellingFreesMemoryAtOnce) {
 
 TEST_P(EngineOfWriters, ADeadlineEndsWhatRunsAndWhatWaits) {
   Engine::Clock::time_point now{};
-  Engine engine(model(), {.texts_at_once = 1, .now = [&] { return now; }});
+  Engine engine(model(), {.max_batch = 1, .now = [&] { return now; }});
   const auto at = [](int seconds) { return Engine::Clock::time_point(std::chrono::seconds(seconds)); };
   add(engine, request(kPrompt, 50), at(10));
   add(engine, request(kPrompt, 5), at(10));
@@ -199,14 +199,14 @@ TEST_P(EngineOfWriters, ADeadlineEndsWhatRunsAndWhatWaits) {
   now = at(10);
   EXPECT_TRUE(engine.step());
   ASSERT_TRUE(results_[0] && results_[1]);
-  EXPECT_EQ(results_[0]->ending, Ending::deadline);
+  EXPECT_EQ(results_[0]->ending, FinishReason::deadline);
   EXPECT_EQ(name_of(results_[0]->ending), "deadline");
   EXPECT_EQ(results_[0]->tokens.size(), 4u);  // what was written by then
-  EXPECT_EQ(results_[1]->ending, Ending::deadline);
+  EXPECT_EQ(results_[1]->ending, FinishReason::deadline);
   EXPECT_TRUE(results_[1]->tokens.empty());
   while (engine.step()) {
   }
-  EXPECT_EQ(results_[2]->ending, Ending::max_tokens);
+  EXPECT_EQ(results_[2]->ending, FinishReason::max_tokens);
 }
 
 // A text may be added while another one hands over its result.
@@ -281,12 +281,12 @@ TEST_P(EngineOfTranslators, SearchAndDrawingShareAnEngine) {
       make_search(model().config(), sources[2], {}, options, [&](SearchResult r) { broken_off = std::move(r); }));
   for (int i = 0; i < 4; ++i) engine.step();
   EXPECT_TRUE(engine.cancel(third));
-  EXPECT_EQ(broken_off.ending, Ending::cancelled);
+  EXPECT_EQ(broken_off.ending, FinishReason::cancelled);
   ASSERT_EQ(broken_off.hypotheses.size(), 3u);
   EXPECT_EQ(broken_off.hypotheses[0].ids.size(), 4u);
   while (engine.step()) {
   }
-  EXPECT_EQ(searched.ending, Ending::end_token);
+  EXPECT_EQ(searched.ending, FinishReason::end_token);
   EXPECT_EQ(searched.hypotheses[0].ids, translate(model(), {&sources[0], 1}, options)[0][0].ids);
   EXPECT_EQ(ids_of(drawn), ids_of(complete(model(), tokenizer, {&request, 1}).at(0)));
 }

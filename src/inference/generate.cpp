@@ -40,7 +40,7 @@ TokenRules with_ends(TokenRules rules, const Config& config) {
   return rules;
 }
 
-class Search : public Writing {
+class Search : public GenerationTask {
  public:
   Search(const Config& config, std::vector<int32_t> source, std::vector<int32_t> prefix, const GenerateOptions& options,
          std::function<void(SearchResult)> done)
@@ -69,7 +69,7 @@ class Search : public Writing {
   }
 
   const std::vector<int32_t>& text() const override { return source_; }
-  Most most() const override { return {options_.beam, std::max<int64_t>(1, max_tokens_)}; }
+  Limits limits() const override { return {options_.beam, std::max<int64_t>(1, max_tokens_)}; }
 
   // While the prefix is written the text has one hypothesis and no choice.
   void look(int64_t row, std::span<real> scores) override {
@@ -106,11 +106,11 @@ class Search : public Writing {
     return rows;
   }
 
-  void finish() override { hand_over(search_.best(options_.n_best), Ending::end_token); }
-  void stop(Ending ending) override { hand_over(search_.so_far(options_.n_best), ending); }
+  void finish() override { hand_over(search_.best(options_.n_best), FinishReason::end_token); }
+  void stop(FinishReason ending) override { hand_over(search_.so_far(options_.n_best), ending); }
 
  private:
-  void hand_over(std::vector<Hypothesis> hypotheses, Ending ending) const {
+  void hand_over(std::vector<Hypothesis> hypotheses, FinishReason ending) const {
     if (!scores_)
       for (Hypothesis& hypothesis : hypotheses)
         hypothesis.log_probability = hypothesis.score = std::numeric_limits<double>::quiet_NaN();
@@ -158,8 +158,9 @@ int64_t longest_target(const Config& config, const GenerateOptions& options, int
   return std::min(asked, most_positions(config) - 1);  // the start token takes the first position
 }
 
-std::unique_ptr<Writing> make_search(const Config& config, std::vector<int32_t> source, std::vector<int32_t> prefix,
-                                     const GenerateOptions& options, std::function<void(SearchResult)> done) {
+std::unique_ptr<GenerationTask> make_search(const Config& config, std::vector<int32_t> source,
+                                            std::vector<int32_t> prefix, const GenerateOptions& options,
+                                            std::function<void(SearchResult)> done) {
   check_options(config, options);
   check(!source.empty(), "[translate] a source without tokens: it ends at least with the end token");
   const auto& first = options.rules.forced_first;
@@ -178,7 +179,7 @@ std::vector<std::vector<Hypothesis>> translate(const Model& model, std::span<con
                                                const GenerateOptions& options) {
   check_prefixes(model.config(), options, sources.size());
   std::vector<std::vector<Hypothesis>> results(sources.size());
-  Engine engine(model, {.texts_at_once = options.texts_at_once, .memory = options.memory});
+  Engine engine(model, {.max_batch = options.max_batch, .memory = options.memory});
   // Texts of like length run side by side, the longest first: then none is left alone at the end.
   std::vector<size_t> order(sources.size());
   std::iota(order.begin(), order.end(), size_t{0});

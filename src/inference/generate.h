@@ -8,19 +8,19 @@
 #include <span>
 #include <vector>
 
+#include "inference/generation_task.h"
 #include "inference/token_rules.h"
-#include "inference/writing.h"
 #include "models/model.h"
 
 namespace limpid {
 
 struct GenerateOptions {
-  int64_t beam = 4;            // 1: greedy
-  int64_t n_best = 1;          // hypotheses returned a text, at most `beam`
-  double length_penalty = 1;   // scores are divided by length^penalty; 0: not at all
-  int64_t max_tokens = 0;      // of the text written, without its end; 0: from the source, twice its tokens + 50
-  int64_t texts_at_once = 64;  // in one lane of the engine
-  int64_t memory = 0;          // bytes that texts may hold, as inference/engine.h has it; 0: no bound
+  int64_t beam = 4;           // 1: greedy
+  int64_t n_best = 1;         // hypotheses returned a text, at most `beam`
+  double length_penalty = 1;  // scores are divided by length^penalty; 0: not at all
+  int64_t max_tokens = 0;     // of the text written, without its end; 0: from the source, twice its tokens + 50
+  int64_t max_batch = 64;     // in one lane of the engine
+  int64_t memory = 0;         // bytes that texts may hold, as inference/engine.h has it; 0: no bound
   // Tokens that texts must begin with: none, one prefix for all, or one for each source. They count for scores and for
   // max_tokens like those that are searched for; a longer prefix comes out whole.
   std::vector<std::vector<int32_t>> prefixes = {};
@@ -40,8 +40,8 @@ struct Hypothesis {
 };
 
 struct SearchResult {
-  std::vector<Hypothesis> hypotheses;  // best first
-  Ending ending = Ending::end_token;   // cancelled or deadline: what was finished by then, then what was not
+  std::vector<Hypothesis> hypotheses;             // best first
+  FinishReason ending = FinishReason::end_token;  // cancelled or deadline: what was finished by then, then what was not
 };
 
 // Tokens that may be written at most for a source of so many (with its end token).
@@ -51,8 +51,9 @@ int64_t longest_target(const Config& config, const GenerateOptions& options, int
 // begin with (prefixes and number of texts among the options count for translate() alone). Throws for what cannot be
 // meant. inference/beam_search.h states the rule of the search. The token for padding and the one that starts a decoder
 // are never written; what is longer than the model's table of positions allows ends there.
-std::unique_ptr<Writing> make_search(const Config& config, std::vector<int32_t> source, std::vector<int32_t> prefix,
-                                     const GenerateOptions& options, std::function<void(SearchResult)> done);
+std::unique_ptr<GenerationTask> make_search(const Config& config, std::vector<int32_t> source,
+                                            std::vector<int32_t> prefix, const GenerateOptions& options,
+                                            std::function<void(SearchResult)> done);
 
 // For encoder-decoder models (Transformer and recurrent): for each source the best hypotheses, best first.
 std::vector<std::vector<Hypothesis>> translate(const Model& model, std::span<const std::vector<int32_t>> sources,

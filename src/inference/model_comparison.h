@@ -9,8 +9,8 @@ namespace limpid {
 
 struct ModelComparison {
   int64_t tokens = 0;
-  double divergence = 0;                // Kullback-Leibler, Σ p·ln(p/q) of the next token, nats a token; p: reference
-  double loss = 0, reference_loss = 0;  // nats a token
+  double divergence = 0;  // Kullback-Leibler, Σ p·ln(p/q) of the next token, nats per token; p: reference
+  double loss = 0, reference_loss = 0;  // nats per token
   double agreement = 0;                 // share of tokens whose likeliest next token is the same
 
   double perplexity() const;

@@ -81,8 +81,8 @@ TEST_P(PromptBits, AreTheSameAfterABeginningOfAnotherText) {
       Ids next = sharing->add(std::vector<Ids>{other});
       sharing->step(next);
       sharing->step(Ids{9});
-      sharing->remember(0);
-      sharing->keep(Ids{});
+      sharing->cache_prefix(0);
+      sharing->reorder(Ids{});
       const Ids first = sharing->add(std::vector<Ids>{beginning(common + tail)});
       EXPECT_GE(sharing->reused_tokens(), common - 1);
       EXPECT_TRUE(same_bits(whole, go_on(*sharing, first))) << common << " in common, then " << tail;

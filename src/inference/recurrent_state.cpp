@@ -41,7 +41,7 @@ void RecurrentDecoderState::read_sources(const std::vector<std::vector<int32_t>>
 }
 
 Tensor RecurrentDecoderState::read(std::span<const int32_t> ids) {
-  check(static_cast<int64_t>(ids.size()) == rows(), "[decoder] {} tokens for {} rows: a step takes one token a row",
+  check(static_cast<int64_t>(ids.size()) == rows(), "[decoder] {} tokens for {} rows: a step takes one token per row",
         ids.size(), rows());
   Run run({.arena = arena_, .probe = probe_});
   const StepLayout layout{Sequences(std::vector<int64_t>(ids.size(), 1))};
@@ -65,7 +65,7 @@ void RecurrentDecoderState::keep_memory(Run& run, std::span<const int32_t> rows)
   state_.memory_lengths = std::move(lengths);
 }
 
-void RecurrentDecoderState::keep(std::span<const int32_t> rows) {
+void RecurrentDecoderState::reorder(std::span<const int32_t> rows) {
   Run run({.arena = arena_});
   std::vector<int64_t> sources;
   for (int32_t row : rows) sources.push_back(sources_.at(row));

@@ -13,7 +13,7 @@ class RecurrentDecoderState : public SourceState {
   explicit RecurrentDecoderState(const RnnSeq2Seq& model);
 
   int64_t rows() const override { return static_cast<int64_t>(sources_.size()); }
-  void keep(std::span<const int32_t> rows) override;
+  void reorder(std::span<const int32_t> rows) override;
 
   int64_t bytes_for(const Need& need) const override;
   int64_t bytes() const override { return arena_.bytes_in_use(); }

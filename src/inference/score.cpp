@@ -80,7 +80,7 @@ std::vector<TextScore> score_all(const Model& model, const std::vector<Window>& 
       ++end;
     } while (end < windows.size() &&
              tokens + static_cast<int64_t>(windows[end].input.size() + windows[end].source.size()) <=
-                 options.tokens_at_once);
+                 options.max_batch_tokens);
     score_windows(model, std::span(windows).subspan(begin, end - begin), options, results);
     begin = end;
   }

@@ -10,9 +10,9 @@
 namespace limpid {
 
 struct TextScoreOptions {
-  int64_t top = 0;                // likeliest tokens told with each token
-  int64_t context = 0;            // of language models: tokens looked back on at most; 0: as many as the config says
-  int64_t tokens_at_once = 4096;  // bounds memory
+  int64_t top = 0;                  // likeliest tokens told with each token
+  int64_t context = 0;              // of language models: tokens looked back on at most; 0: as many as the config says
+  int64_t max_batch_tokens = 4096;  // bounds memory
 };
 
 struct ScoredToken {

@@ -23,7 +23,7 @@ std::vector<std::vector<int32_t>> random_texts(std::initializer_list<int> length
 TEST_F(Score, TokensAreThoseOfTheFullPass) {
   const SmallModel small = small_model(small_configs().at("llama"));
   const auto texts = random_texts({5, 12, 2});
-  const auto scores = score_texts(*small.model, texts, {.top = 2, .tokens_at_once = 8});
+  const auto scores = score_texts(*small.model, texts, {.top = 2, .max_batch_tokens = 8});
   for (size_t i = 0; i < texts.size(); ++i) {
     limpid::Run run({});
     const Tensor logits = small.model->logits(run, Batch::next_tokens({texts[i]}));
@@ -71,7 +71,7 @@ TEST_F(Score, PairsAreThoseOfTheFullPass) {
   for (const std::string& name : small_translator_names()) {
     const SmallModel small = small_translator(name);
     const auto sources = small_sources(4, 23), targets = small_sources(4, 23, 8);
-    const auto scores = score_pairs(*small.model, sources, targets, {.tokens_at_once = 10});
+    const auto scores = score_pairs(*small.model, sources, targets, {.max_batch_tokens = 10});
     for (size_t i = 0; i < sources.size(); ++i) {
       const std::vector<int32_t> target(targets[i].begin(), targets[i].end() - 1);
       EXPECT_NEAR(scores[i].log_probability, full_log_probability(*small.model, sources[i], target), 1e-4) << name;

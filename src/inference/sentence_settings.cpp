@@ -1,8 +1,8 @@
 #include "inference/sentence_settings.h"
 
 #include "base/error.h"
-#include "base/nearest.h"
 #include "base/json.h"
+#include "base/nearest.h"
 #include "formats/safetensors_folder.h"
 
 namespace limpid {

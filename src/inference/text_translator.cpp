@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void arrived(TranslatedText& text, Ending ending) {
+void arrived(TranslatedText& text, FinishReason ending) {
   --text.open;
   if (text.ended) text.ended(ending);
   if (text.open == 0 && text.done) text.done();
@@ -56,7 +56,7 @@ std::vector<std::vector<int32_t>> TextTranslator::split(std::string_view text, T
   return parts;
 }
 
-std::unique_ptr<Writing> TextTranslator::search(TranslatedText& into, size_t part) const {
+std::unique_ptr<GenerationTask> TextTranslator::search(TranslatedText& into, size_t part) const {
   into.open += 1;
   return make_search(loaded_.config(), into.parts[part].source, part == 0 ? prefix_ : std::vector<int32_t>(),
                      options_.generate, [&into, part](SearchResult result) {
@@ -65,7 +65,7 @@ std::unique_ptr<Writing> TextTranslator::search(TranslatedText& into, size_t par
                      });
 }
 
-std::unique_ptr<Writing> TextTranslator::draw(TranslatedText& into, size_t part, size_t sample) const {
+std::unique_ptr<GenerationTask> TextTranslator::draw(TranslatedText& into, size_t part, size_t sample) const {
   TranslatedPart& drawn = into.parts[part];
   CompletionRequest request{.ids = drawn.source, .options = options_.drawing, .sample = sample};
   if (part == 0) request.prefix = prefix_;
@@ -75,19 +75,19 @@ std::unique_ptr<Writing> TextTranslator::draw(TranslatedText& into, size_t part,
   return make_completion(loaded_.config(), *loaded_.tokenizers.target, std::move(request),
                          [this, &into, part, sample](const Completion& completion) {
                            Hypothesis& hypothesis = into.parts[part].results[sample];
-                           for (const WrittenToken& token : completion.tokens) hypothesis.ids.push_back(token.id);
+                           for (const GeneratedToken& token : completion.tokens) hypothesis.ids.push_back(token.id);
                            hypothesis.log_probability = completion.log_probability;
                            hypothesis.score = normalised(completion.log_probability, completion.tokens.size());
                            arrived(into, completion.ending);
                          });
 }
 
-std::vector<std::unique_ptr<Writing>> TextTranslator::start(std::string_view text, TranslatedText& into) const {
+std::vector<std::unique_ptr<GenerationTask>> TextTranslator::start(std::string_view text, TranslatedText& into) const {
   for (auto& ids : split(text, into)) {
     ids.push_back(loaded_.tokenizers.source->special().end);
     into.parts.push_back({std::move(ids)});
   }
-  std::vector<std::unique_ptr<Writing>> writings;
+  std::vector<std::unique_ptr<GenerationTask>> writings;
   for (size_t part = 0; part < into.parts.size(); ++part) {
     if (!options_.sample) {
       writings.push_back(search(into, part));

@@ -32,12 +32,12 @@ struct TranslatedPart {
 };
 
 struct TranslatedText {
-  std::vector<TranslatedPart> parts;       // of a blank text none
-  int64_t source_tokens = 0;               // of the whole text, without the end
-  std::vector<size_t> cut;                 // of each sentence longer than the model reads: in how many parts
-  size_t open = 0;                         // results to come
-  std::function<void()> done = {};         // called when the last one has come
-  std::function<void(Ending)> ended = {};  // called with how each part ended
+  std::vector<TranslatedPart> parts;             // of a blank text none
+  int64_t source_tokens = 0;                     // of the whole text, without the end
+  std::vector<size_t> cut;                       // of each sentence longer than the model reads: in how many parts
+  size_t open = 0;                               // results to come
+  std::function<void()> done = {};               // called when the last one has come
+  std::function<void(FinishReason)> ended = {};  // called with how each part ended
 
   size_t choices() const;
 };
@@ -50,7 +50,7 @@ class TextTranslator {
   int64_t split_above() const { return std::min(options_.split_above, most_tokens_); }
 
   // The writings whose results arrive in `into`, which must stay where it is until none is open.
-  std::vector<std::unique_ptr<Writing>> start(std::string_view text, TranslatedText& into) const;
+  std::vector<std::unique_ptr<GenerationTask>> start(std::string_view text, TranslatedText& into) const;
 
   // The choice of that rank of every part, joined.
   Hypothesis whole(const TranslatedText& text, size_t choice) const;
@@ -67,8 +67,8 @@ class TextTranslator {
 
  private:
   std::vector<std::vector<int32_t>> split(std::string_view text, TranslatedText& into) const;
-  std::unique_ptr<Writing> search(TranslatedText& into, size_t part) const;
-  std::unique_ptr<Writing> draw(TranslatedText& into, size_t part, size_t sample) const;
+  std::unique_ptr<GenerationTask> search(TranslatedText& into, size_t part) const;
+  std::unique_ptr<GenerationTask> draw(TranslatedText& into, size_t part, size_t sample) const;
   nlohmann::ordered_json alignment_json(const TranslatedPart& part, size_t choice, const AlignmentOptions& which) const;
 
   const LoadedModel& loaded_;

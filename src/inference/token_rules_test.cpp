@@ -152,7 +152,7 @@ TEST(CompleteRules, HoldForDrawnTexts) {
     request.options.rules = rules;
     const Completion completion = complete(*small.model, bytes, {&request, 1}).at(0);
     std::string text;
-    for (const WrittenToken& token : completion.tokens) text += static_cast<char>(token.id);
+    for (const GeneratedToken& token : completion.tokens) text += static_cast<char>(token.id);
     return text;
   };
   EXPECT_EQ(run({}), std::string(20, 'a'));

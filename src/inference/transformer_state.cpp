@@ -16,17 +16,18 @@ Tokens one_each(std::span<const int32_t> ids) {
 }
 
 void check_rows(size_t ids, int64_t rows) {
-  check(static_cast<int64_t>(ids) == rows, "[decoder] {} tokens for {} rows: a step takes one token a row", ids, rows);
+  check(static_cast<int64_t>(ids) == rows, "[decoder] {} tokens for {} rows: a step takes one token per row", ids,
+        rows);
 }
 
 // Of one layer: a key and a value of every head.
-int64_t bytes_a_token(const Config& config) {
+int64_t bytes_per_token(const Config& config) {
   return 2 * config.decoder.kv_heads * config.head_size * static_cast<int64_t>(sizeof(real));
 }
 
 // Rows of a layer that one sequence takes at most: while its block grows, the old one stands beside the new one.
 int64_t self_bytes(const Config& config, const DecoderState::Need& need) {
-  return (need.rows * config.decoder.layers + 1) * need.tokens * bytes_a_token(config);
+  return (need.rows * config.decoder.layers + 1) * need.tokens * bytes_per_token(config);
 }
 
 }  // namespace
@@ -65,14 +66,14 @@ Tensor Seq2SeqState::read(std::span<const int32_t> ids) {
   return model_.decode(run, one_each(ids), memory, Sequences(lengths));
 }
 
-void Seq2SeqState::keep(std::span<const int32_t> rows) {
+void Seq2SeqState::reorder(std::span<const int32_t> rows) {
   std::vector<Tensor> unseen(rows.size());
   if (some_unseen_)
     for (size_t i = 0; i < rows.size(); ++i) unseen[i] = unseen_.at(rows[i]);
   some_unseen_ = false;
   for (const Tensor& tensor : unseen) some_unseen_ = some_unseen_ || !tensor.empty();
   unseen_ = std::move(unseen);
-  cache_.keep(rows);
+  cache_.reorder(rows);
 }
 
 int64_t Seq2SeqState::unseen_bytes() const {
@@ -85,7 +86,8 @@ int64_t Seq2SeqState::unseen_bytes() const {
 int64_t Seq2SeqState::bytes_for(const Need& need) const {
   const Config& config = model_.config();
   const int64_t memory = need.text * config.width * static_cast<int64_t>(sizeof(real));
-  const int64_t cross = std::max(need.text, KeyValueCache::kFirstRows) * config.decoder.layers * bytes_a_token(config);
+  const int64_t cross =
+      std::max(need.text, KeyValueCache::kFirstRows) * config.decoder.layers * bytes_per_token(config);
   return memory + cross + self_bytes(config, need);
 }
 
@@ -160,7 +162,7 @@ void LanguageModelState::drop_unread(int64_t index) {
     half_read_ = false;
     std::vector<int32_t> others(read_.size() - 1);
     std::iota(others.begin(), others.end(), 0);
-    keep(others);
+    reorder(others);
   }
   DecoderState::drop_unread(index);
 }
@@ -174,19 +176,19 @@ Tensor LanguageModelState::read(std::span<const int32_t> ids) {
   return x;
 }
 
-void LanguageModelState::keep(std::span<const int32_t> rows) {
+void LanguageModelState::reorder(std::span<const int32_t> rows) {
   std::vector<int32_t> chosen(rows.begin(), rows.end());
   if (half_read_) chosen.push_back(static_cast<int32_t>(read_.size()) - 1);
   std::vector<std::vector<int32_t>> kept;
   kept.reserve(chosen.size());
   for (const int32_t row : chosen) kept.push_back(read_.at(row));
   read_ = std::move(kept);
-  cache_.keep(chosen);
+  cache_.reorder(chosen);
 }
 
 int64_t LanguageModelState::bytes_for(const Need& need) const { return self_bytes(model_.config(), need); }
 
-void LanguageModelState::remember(int64_t row) {
+void LanguageModelState::cache_prefix(int64_t row) {
   if (static_cast<int64_t>(read_.at(row).size()) >= kLeastShared) store_.insert(read_[row], cache_.save(row));
 }
 

@@ -13,7 +13,7 @@ class Seq2SeqState : public SourceState {
   explicit Seq2SeqState(const Seq2Seq& model);
 
   int64_t rows() const override { return cache_.sequences(); }
-  void keep(std::span<const int32_t> rows) override;
+  void reorder(std::span<const int32_t> rows) override;
 
   int64_t bytes_for(const Need& need) const override;
   int64_t bytes() const override { return cache_.bytes() + unseen_bytes(); }
@@ -39,14 +39,14 @@ class LanguageModelState : public DecoderState {
   int64_t rows() const override { return cache_.sequences() - (half_read_ ? 1 : 0); }
   std::vector<int32_t> read_on(int64_t tokens) override;
   void drop_unread(int64_t index) override;
-  void keep(std::span<const int32_t> rows) override;
+  void reorder(std::span<const int32_t> rows) override;
 
   int64_t bytes_for(const Need& need) const override;
   int64_t bytes() const override { return cache_.bytes(); }
   int64_t most_bytes() const override { return cache_.most_bytes(); }
 
-  void remember(int64_t row) override;
-  void forget_down_to(int64_t bytes) override { store_.shrink(bytes); }
+  void cache_prefix(int64_t row) override;
+  void evict_to(int64_t bytes) override { store_.shrink(bytes); }
   int64_t remembered_bytes() const override { return store_.bytes(); }
   int64_t reused_tokens() const override { return reused_; }
 

@@ -73,7 +73,7 @@ TEST_P(Translate, WhoNeedsNoScoresGetsTheSameTexts) {
 
 TEST_P(Translate, BeamOfOneIsGreedy) {
   const auto sources = small_sources(12, model().config().vocab);
-  const Results results = translate(model(), sources, {.beam = 1, .max_tokens = 8, .texts_at_once = 5});
+  const Results results = translate(model(), sources, {.beam = 1, .max_tokens = 8, .max_batch = 5});
   for (size_t i = 0; i < sources.size(); ++i) {
     ASSERT_EQ(results[i].size(), 1u);
     EXPECT_EQ(results[i].front().ids, greedy(model(), sources[i], 8)) << "text " << i;
@@ -84,7 +84,7 @@ TEST_P(Translate, BeamOfOneIsGreedy) {
 // nothing.
 TEST_P(Translate, PrefixesAreForced) {
   const auto sources = small_sources(9, model().config().vocab);
-  GenerateOptions options{.beam = 3, .n_best = 2, .max_tokens = 7, .texts_at_once = 4, .prefixes = {{5, 4, 5}}};
+  GenerateOptions options{.beam = 3, .n_best = 2, .max_tokens = 7, .max_batch = 4, .prefixes = {{5, 4, 5}}};
   for (const auto& hypotheses : translate(model(), sources, options))
     for (const Hypothesis& hypothesis : hypotheses) {
       ASSERT_GE(hypothesis.ids.size(), 3u);
@@ -97,7 +97,7 @@ TEST_P(Translate, PrefixesAreForced) {
     EXPECT_NEAR(forced[i][0].log_probability, sum, 1e-4 * (1 + std::abs(sum)));
   }
   const Results free = translate(model(), sources, {.beam = 1, .max_tokens = 7});
-  options = {.beam = 1, .max_tokens = 7, .texts_at_once = 2};
+  options = {.beam = 1, .max_tokens = 7, .max_batch = 2};
   for (const auto& hypotheses : free) {
     const auto& ids = hypotheses[0].ids;
     options.prefixes.emplace_back(ids.begin(), ids.begin() + static_cast<ptrdiff_t>(ids.size() / 2));
@@ -109,7 +109,7 @@ TEST_P(Translate, PrefixesAreForced) {
 
 TEST_P(Translate, LogProbabilitiesAreThoseOfTheFullPass) {
   const auto sources = small_sources(9, model().config().vocab);
-  const GenerateOptions options{.beam = 3, .n_best = 3, .length_penalty = 0.6, .max_tokens = 7, .texts_at_once = 4};
+  const GenerateOptions options{.beam = 3, .n_best = 3, .length_penalty = 0.6, .max_tokens = 7, .max_batch = 4};
   const Results results = translate(model(), sources, options);
   for (size_t i = 0; i < sources.size(); ++i) {
     for (const Hypothesis& hypothesis : results[i]) {
@@ -159,7 +159,7 @@ TEST_P(Translate, ABeamThatHoldsAllFindsTheBestOfAll) {
 TEST_P(Translate, AloneEqualsInABatch) {
   const auto sources = small_sources(20, model().config().vocab);
   for (const int64_t beam : {1, 4}) {
-    const GenerateOptions options{.beam = beam, .n_best = beam, .max_tokens = 9, .texts_at_once = 7};
+    const GenerateOptions options{.beam = beam, .n_best = beam, .max_tokens = 9, .max_batch = 7};
     Results alone;
     for (const auto& source : sources) alone.push_back(translate(model(), {&source, 1}, options).front());
     expect_same(translate(model(), sources, options), alone);

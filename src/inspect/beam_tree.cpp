@@ -73,7 +73,7 @@ BeamTree grow_beam(const Model& model, const Example& example, const BeamTreeOpt
       tree.nodes.push_back(node);
     }
     live = std::move(children);
-    std::vector<Writing::Row> rows;
+    std::vector<GenerationTask::Row> rows;
     for (int64_t i = 0; i < search.live(); ++i) rows.push_back({search.parent(i), search.last(i)});
     if (!rows.empty()) text.go_on(rows);
   }

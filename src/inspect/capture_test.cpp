@@ -46,7 +46,8 @@ TEST(Capture, RowsOfAllTextsStandOneAfterAnother) {
   ASSERT_EQ(file.size() % 64, (8 * 12 * 4) % 64);
   std::vector<real> expected;
   texts([&](const Example& example) {
-    const auto numbers = record_taps(*small.model, example, {"decoder.1.resid_post"}).at("decoder.1.resid_post").numbers;
+    const auto numbers =
+        record_taps(*small.model, example, {"decoder.1.resid_post"}).at("decoder.1.resid_post").numbers;
     expected.insert(expected.end(), numbers.begin(), numbers.end());
   });
   const std::vector<float> written = floats(std::as_bytes(std::span(file)).last(4 * expected.size()), expected.size());
@@ -96,7 +97,7 @@ TEST(Capture, TokenByTokenTheNumbersAreTheSame) {
               text, folder / fmt::format("{}.safetensors", token_by_token));
     const SafetensorsFile whole(folder / "false.safetensors"), steps(folder / "true.safetensors");
     for (const SafetensorsEntry& entry : whole.entries()) {
-      if (entry.type != NumberType::f32) continue;
+      if (entry.type != DType::f32) continue;
       const SafetensorsEntry& other = steps.get(entry.name);
       ASSERT_EQ(entry.shape, other.shape) << entry.name;
       const auto count = static_cast<size_t>(entry.count());

@@ -50,18 +50,18 @@ ConstMatrix Continuations::scores() {
   return {whole_.data(), rows(), static_cast<int64_t>(whole_.size()) / rows()};
 }
 
-void Continuations::go_on(std::span<const Writing::Row> rows) {
+void Continuations::go_on(std::span<const GenerationTask::Row> rows) {
   std::vector<std::vector<int32_t>> written;
   std::vector<int32_t> parents;
   next_.clear();
-  for (const Writing::Row& row : rows) {
+  for (const GenerationTask::Row& row : rows) {
     written.push_back(written_[row.parent]);
     written.back().push_back(row.id);
     parents.push_back(row.parent);
     next_.push_back(row.id);
   }
   written_ = std::move(written);
-  if (state_) state_->keep(parents);
+  if (state_) state_->reorder(parents);
 }
 
 }  // namespace limpid

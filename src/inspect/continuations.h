@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "inference/decoder_state.h"
-#include "inference/writing.h"
+#include "inference/generation_task.h"
 #include "inspect/session.h"
 
 namespace limpid {
@@ -20,7 +20,8 @@ class Continuations {
 
   int64_t rows() const { return static_cast<int64_t>(written_.size()); }  // branches; one at the beginning
   ConstMatrix scores();                                                   // (rows, vocabulary)
-  void go_on(std::span<const Writing::Row> rows);  // branch i goes on from what rows[i].parent was, with rows[i].id
+  void go_on(
+      std::span<const GenerationTask::Row> rows);  // branch i goes on from what rows[i].parent was, with rows[i].id
   bool full() const;                               // no further token fits into the model's context
 
   const std::vector<int32_t>& written(int64_t row) const { return written_[row]; }  // prefix left out

@@ -77,7 +77,7 @@ std::vector<int32_t> write_greedily(const Model& model, const Example& example, 
   Continuations text(model, example);
   while (std::ssize(text.written(0)) < most && !text.full()) {
     const ConstMatrix scores = text.scores();
-    const Writing::Row next{.id = likeliest(scores.row(0), scores.cols)};
+    const GenerationTask::Row next{.id = likeliest(scores.row(0), scores.cols)};
     if (next.id == end) break;
     text.go_on({&next, 1});
   }

@@ -77,10 +77,10 @@ Tensor watch_gradient(Run& run, const Tensor& value, std::function<void(ConstMat
   watched.track_gradient();
   run.tape()->record([below = value.needs_gradient() ? value.gradient_only() : Tensor{},
                       above = watched.gradient_only(), keep = std::move(keep)](Tape& tape) {
-    const ConstMatrix reached = tape.reached(above);
+    const ConstMatrix reached = tape.grad(above);
     if (reached.rows == 0) return;
     keep(reached);
-    tape.pass_on(above, below);
+    tape.share_grad(above, below);
   });
   return watched;
 }

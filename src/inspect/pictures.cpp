@@ -18,7 +18,7 @@ std::vector<std::string> labels_of(TapAxis axis, const Example& example) {
   return labels;
 }
 
-// Everything that one tap showed in a pass over one text: rows, or one matrix a head.
+// Everything that one tap showed in a pass over one text: rows, or one matrix per head.
 struct Shown {
   TapInfo info;
   int64_t rows = 0, cols = 0;            // pairs: keys
@@ -61,7 +61,7 @@ std::string text_line(const Session& session, const Example& example) {
   return batch.source.ids.empty() ? read : session.reader().decode(batch.source.ids) + " → " + read;
 }
 
-// Attention of one query: a row a head.
+// Attention of one query: a row per head.
 Heatmap heads_at(const Shown& attention, int64_t position, const Example& example, const std::string& title) {
   std::vector<real> rows;
   std::vector<std::string> names;

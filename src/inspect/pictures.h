@@ -18,7 +18,7 @@ struct BlockPictureOptions {
 // Attention scores (after the mask), up-projection, activation, down-projection.
 Picture block_picture(const Session& session, const Example& example, const BlockPictureOptions& options);
 
-// Every head of the attention patterns that match, one map each, one scale: a row a layer. Own or TransformerLens'
+// Every head of the attention patterns that match, one map each, one scale: a row per layer. Own or TransformerLens'
 // names; empty: all self-attention of the stack that writes.
 Picture head_grid(const Session& session, const Example& example, const std::string& pattern);
 

@@ -42,7 +42,7 @@ struct SaeScore {
   double active = 0;              // L0: features that fire at a token, mean
   double explained_variance = 0;  // 1 - Σ|x - x̂|²/Σ|x - mean|²
   double dead_share = 0;          // of features that fired nowhere
-  // Cross entropy in nats a token: as it is, with x̂ in x's place, with zero in x's place; 0 where nothing is scored.
+  // Cross entropy in nats per token: as it is, with x̂ in x's place, with zero in x's place; 0 where nothing is scored.
   double loss = 0, loss_spliced = 0, loss_zeroed = 0;
   double loss_recovered() const;  // (zeroed - spliced)/(zeroed - as it is)
   std::vector<double> density;    // share of tokens at which each feature fires

@@ -57,7 +57,7 @@ struct QueryBlock {
     return window == 0 ? 0 : std::clamp<int64_t>(begin + i + offset + 1 - window, 0, keys);
   }
   int64_t first(int64_t key) const { return std::max<int64_t>(0, key - offset - begin); }  // query that sees the key
-  int64_t last(int64_t key) const {  // query that sees it
+  int64_t last(int64_t key) const {                                                        // query that sees it
     return window == 0 ? stride - 1 : std::min(stride - 1, key - offset - begin + window - 1);
   }
   ConstMatrix of(ConstMatrix keys_of_all) const { return keys_of_all.rows_from(low, keys); }
@@ -149,9 +149,7 @@ struct LaterSee {
 
 struct RangeSees {
   size_t begin, end;
-  HWY_INLINE hn::Mask<Reals> mask() const {
-    return hn::AndNot(hn::FirstN(Reals(), begin), hn::FirstN(Reals(), end));
-  }
+  HWY_INLINE hn::Mask<Reals> mask() const { return hn::AndNot(hn::FirstN(Reals(), begin), hn::FirstN(Reals(), end)); }
   HWY_INLINE RealVec else_zero(RealVec x) const { return hn::IfThenElseZero(mask(), x); }
   HWY_INLINE RealVec else_lowest(RealVec x) const {
     return hn::IfThenElse(mask(), x, hn::Set(Reals(), hwy::LowestValue<real>()));

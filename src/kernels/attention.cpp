@@ -170,13 +170,13 @@ struct FewQueries {
   real* scales;
 
   int64_t row(int64_t head, int64_t query) const { return (head - head_begin) * job.q.rows + query; }
-  int64_t heads_a_key() const { return shape.heads / shape.kv_heads; }
+  int64_t heads_per_key() const { return shape.heads / shape.kv_heads; }
   int64_t place(int64_t key) const { return job.rows ? job.rows[key] : key; }
 };
 
 // pairs = scale·Q·Kᵀ, and something without meaning behind the last key.
 void score_keys(const FewQueries& few) {
-  const int64_t n = few.job.q.rows, m = few.job.k.rows, size = few.shape.head_size, heads = few.heads_a_key();
+  const int64_t n = few.job.q.rows, m = few.job.k.rows, size = few.shape.head_size, heads = few.heads_per_key();
   for (int64_t key = 0; key < m; key += kBlockLanes) {
     const real* keys[kBlockLanes];
     for (int64_t r = 0; r < kBlockLanes; ++r) keys[r] = few.job.k.row(few.place(std::min(key + r, m - 1)));
@@ -192,14 +192,14 @@ void score_keys(const FewQueries& few) {
 // z = scales·pairs·V of one query under kHeads heads, kVectors vectors of columns, the last of which `part` loads and
 // stores: so a row of V is read in one go.
 template <int64_t kHeads, int64_t kVectors, class Part>
-HWY_INLINE void gather_tile(const FewQueries& few, int64_t query, int64_t head, int64_t column, Part part) {
+HWY_INLINE void gather_tile(const FewQueries& few, int64_t query, int64_t head, int64_t column, ParameterRole part) {
   const Reals d;
   constexpr int64_t kLast = kVectors - 1;
   const real *pairs[kHeads], *values[kHeads];
   RealVec sums[kHeads][kVectors];
   unroll<kHeads>([&](auto h) HWY_ATTR {
     pairs[h] = few.pairs.row(few.row(head + h, query));
-    values[h] = few.job.v.data + (head + h) / few.heads_a_key() * few.shape.head_size + column;
+    values[h] = few.job.v.data + (head + h) / few.heads_per_key() * few.shape.head_size + column;
     unroll<kVectors>([&](auto v) HWY_ATTR { sums[h][v] = hn::Zero(d); });
   });
   const int64_t keys = few.job.v.rows, stride = few.job.v.stride;

@@ -6,9 +6,9 @@
 // cap(x) = softcap·tanh(x/softcap), where the shape has one. The bias, where a job has one, is a number for each head
 // and distance.
 // A job is one sequence: its queries, and the keys and values they may look at, wherever those lie (in a batch, in an
-// encoder's output, in a cache). Query i of n stands at place p = i + (m - n) among the m keys: the last query at the last
-// key. It sees key j where j ≤ p if causal, and where |p - j| < window if there is one.
-// Head h reads columns [h·D, (h+1)·D) of q, z and columns of head h·kv_heads/heads of k, v.
+// encoder's output, in a cache). Query i of n stands at place p = i + (m - n) among the m keys: the last query at the
+// last key. It sees key j where j ≤ p if causal, and where |p - j| < window if there is one. Head h reads columns [h·D,
+// (h+1)·D) of q, z and columns of head h·kv_heads/heads of k, v.
 //
 // Letters: N queries and M keys of one sequence, H heads, D head size.
 

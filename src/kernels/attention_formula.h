@@ -88,8 +88,7 @@ struct AttentionCase {
     for (const auto& [n, m] : lengths) {
       all.push_back(
           {dz.view().rows_from(i, n), dq.view().rows_from(i, n), dk.view().rows_from(j, m), dv.view().rows_from(j, m)});
-      if (farthest > 0)
-        all.back().dbias = dbias.view().rows_from((std::ssize(all) - 1) * shape.heads, shape.heads);
+      if (farthest > 0) all.back().dbias = dbias.view().rows_from((std::ssize(all) - 1) * shape.heads, shape.heads);
       i += n, j += m;
     }
     return all;

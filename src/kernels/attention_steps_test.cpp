@@ -22,8 +22,7 @@ struct Steps {
     kernels::attention_softmax_backward(c.shape, jobs, pattern.data(), without(dpattern, c.kBefore).data(),
                                         dmasked.data());
     kernels::attention_mask_backward(c.shape, jobs, without(dmasked, c.kBefore).data(), dscores.data());
-    kernels::attention_scores_backward(c.shape, jobs, scores.data(), without(dscores, c.kBefore).data(),
-                                       c.gradients());
+    kernels::attention_scores_backward(c.shape, jobs, scores.data(), without(dscores, c.kBefore).data(), c.gradients());
   }
 
   static std::vector<real> without(std::vector<real> x, real before) {

@@ -59,9 +59,13 @@ std::vector<int64_t> group_starts(const AttentionShape& shape, const std::vector
 
 AttentionJob head_of(const AttentionShape& shape, const AttentionJob& job, int64_t head) {
   const int64_t size = shape.head_size, kv_head = head * shape.kv_heads / shape.heads;
-  return {job.q.cols_from(head * size, size), job.k.cols_from(kv_head * size, size),
-          job.v.cols_from(kv_head * size, size), job.z.cols_from(head * size, size), job.rows,
-          job.bias.data ? job.bias.rows_from(head, 1) : ConstMatrix{}, job.bias_zero};
+  return {job.q.cols_from(head * size, size),
+          job.k.cols_from(kv_head * size, size),
+          job.v.cols_from(kv_head * size, size),
+          job.z.cols_from(head * size, size),
+          job.rows,
+          job.bias.data ? job.bias.rows_from(head, 1) : ConstMatrix{},
+          job.bias_zero};
 }
 
 AttentionGradients head_of(const AttentionShape& shape, const AttentionGradients& gradients, int64_t head) {

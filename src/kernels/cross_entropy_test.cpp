@@ -176,8 +176,8 @@ TEST(CrossEntropy, HandsOnANan) {
 }
 
 // Σ e^(x - max) = 1 + 49,999·e^-17: in one float every small term would be rounded away beside the 1. Sums are kept by
-// lanes and blocks, so that only the lane of the 1 loses the terms of one block: 512·e^-17/lanes. In double each of those
-// additions is rounded by half an ε of the 1: 512/lanes·ε/2, lanes being 4 or more where vectors are wide.
+// lanes and blocks, so that only the lane of the 1 loses the terms of one block: 512·e^-17/lanes. In double each of
+// those additions is rounded by half an ε of the 1: 512/lanes·ε/2, lanes being 4 or more where vectors are wide.
 TEST(CrossEntropy, KeepsManySmallTerms) {
   TestMatrix x(1, 50000, 0, -17);
   x(0, 20000) = 0;

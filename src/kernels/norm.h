@@ -7,7 +7,7 @@
 namespace limpid::kernels {
 
 // Layer norm (Ba et al. 2016): y = gain·(x - mean)·scale + bias, scale = 1/√(variance + eps), over each row.
-// mean, scale: one number a row, written by forward, read by backward. y may be x. The bias may be null.
+// mean, scale: one number per row, written by forward, read by backward. y may be x. The bias may be null.
 void layer_norm_forward(ConstMatrix x, const real* gain, const real* bias, real eps, Matrix y, real* mean, real* scale);
 void layer_norm_backward(ConstMatrix x, const real* gain, const real* mean, const real* scale, ConstMatrix dy,
                          Matrix dx, bool accumulate, real* dgain, real* dbias);

@@ -80,13 +80,13 @@ HWY_INLINE FactorVec load_halves(const std::byte* halves, int output) {
 template <int R>
 struct TileRows {
   const int8_t* quants[R];
-  const float* factors[R];
+  const float* scales[R];
   const int32_t* starts[R];
 
   TileRows(const QuantizedRows& rows, int64_t first) {
     for (int r = 0; r < R; ++r) {
       quants[r] = rows.quants(first + r);
-      factors[r] = rows.factors(first + r);
+      scales[r] = rows.scales(first + r);
       starts[r] = rows.starts(first + r);
     }
   }
@@ -127,7 +127,7 @@ struct TileOut {
   int64_t stride;
 };
 
-// W with factors for blocks of 32 inputs. `start`: what a panel's outputs are added to.
+// W with scales for blocks of 32 inputs. `start`: what a panel's outputs are added to.
 template <PanelForm form, int R>
 HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const TileRows<R>& x, int output,
                                 const float* start, TileOut out) {
@@ -151,17 +151,17 @@ HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const Ti
         multiply_groups<R>(panel + part * 4 * kGroupBytes, 8 / parts, x, input + part * half_inputs, output, sums,
                            [](SumVec w) HWY_ATTR { return w; });
       }
-      const std::byte* const factors = panel + quant_bytes(form) + part * 2 * kPanelOutputs;
+      const std::byte* const scales = panel + quant_bytes(form) + part * 2 * kPanelOutputs;
       unroll<kTileVectors>([&](auto v) HWY_ATTR {
         const int lane = output + static_cast<int>(v) * kSumLanes;
-        const FactorVec factor = load_halves(factors, lane);
+        const FactorVec factor = load_halves(scales, lane);
         unroll<R>([&](auto r) HWY_ATTR {
           float* const at = out.data + r * out.stride + lane;
-          const FactorVec both = hn::Mul(factor, hn::Set(d, x.factors[r][b]));
+          const FactorVec both = hn::Mul(factor, hn::Set(d, x.scales[r][b]));
           FactorVec sum = hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, hn::LoadU(d, at));
           if constexpr (has_minima(form)) {
-            const float inputs = x.factors[r][b] * static_cast<float>(x.starts[r][b * parts + part]);
-            sum = hn::NegMulAdd(load_halves(factors + factor_bytes(form), lane), hn::Set(d, inputs), sum);
+            const float inputs = x.scales[r][b] * static_cast<float>(x.starts[r][b * parts + part]);
+            sum = hn::NegMulAdd(load_halves(scales + factor_bytes(form), lane), hn::Set(d, inputs), sum);
           }
           hn::StoreU(sum, d, at);
         });
@@ -183,7 +183,7 @@ HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const Tile
     const FactorVec factor = hn::Load(d, reinterpret_cast<const float*>(panel) + output + v * kSumLanes);
     const FactorVec begin = hn::Load(d, start + output + v * kSumLanes);
     unroll<R>([&](auto r) HWY_ATTR {
-      const FactorVec both = hn::Mul(factor, hn::Set(d, x.factors[r][0]));
+      const FactorVec both = hn::Mul(factor, hn::Set(d, x.scales[r][0]));
       hn::StoreU(hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, begin), d,
                  out.data + r * out.stride + output + v * kSumLanes);
     });

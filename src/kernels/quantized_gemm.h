@@ -1,6 +1,6 @@
 #pragma once
 // y = x·Wᵀ + b with quantised W. x is quantised to 8 bits on the fly (kernels/quantized_rows.h): for every block of W's
-// 32 inputs where W has factors for blocks, else for a whole row. Products of the small integers are summed exactly;
+// 32 inputs where W has scales for blocks, else for a whole row. Products of the small integers are summed exactly;
 // then
 //
 //   y[i, o] = b[o] + Σ_blocks float(Σ q_x·q_w)·(factor_w·factor_x),   blocks in their order, each a fused multiply-add

@@ -19,28 +19,28 @@ using kernels::QuantizedMatrix;
 
 // A matrix as a file has it.
 struct StoredTestMatrix {
-  NumberType type;
+  DType type;
   int64_t rows, cols;
   std::vector<std::byte> bytes;
-  std::vector<float> factors;
+  std::vector<float> scales;
 
-  StoredTestMatrix(NumberType type_, int64_t rows_, int64_t cols_, uint64_t key)
-      : type(type_), rows(rows_), cols(cols_), bytes(bytes_of(type_, rows_ * cols_)), factors(rows_) {
+  StoredTestMatrix(DType type_, int64_t rows_, int64_t cols_, uint64_t key)
+      : type(type_), rows(rows_), cols(cols_), bytes(bytes_of(type_, rows_ * cols_)), scales(rows_) {
     const TestMatrix numbers = TestMatrix::normal(rows, cols, 0, key);
     for (int64_t i = 0; i < rows; ++i)
-      quantize_row(numbers.view().row(i), cols, type, bytes.data() + i * bytes_of(type, cols), &factors[i], "test");
+      quantize_row(numbers.view().row(i), cols, type, bytes.data() + i * bytes_of(type, cols), &scales[i], "test");
   }
-  StoredTestMatrix(NumberType type_, int64_t rows_, int64_t cols_)  // to be filled
-      : type(type_), rows(rows_), cols(cols_), bytes(bytes_of(type_, rows_ * cols_)), factors(rows_) {}
-  QuantizedMatrix packed() const { return kernels::pack_quantized(type, bytes.data(), factors.data(), rows, cols); }
+  StoredTestMatrix(DType type_, int64_t rows_, int64_t cols_)  // to be filled
+      : type(type_), rows(rows_), cols(cols_), bytes(bytes_of(type_, rows_ * cols_)), scales(rows_) {}
+  QuantizedMatrix packed() const { return kernels::pack_quantized(type, bytes.data(), scales.data(), rows, cols); }
   std::vector<real> row(int64_t i) const {
     std::vector<real> numbers(cols);
-    dequantize_row(type, bytes.data() + i * bytes_of(type, cols), factors[i], cols, numbers.data());
+    dequantize_row(type, bytes.data() + i * bytes_of(type, cols), scales[i], cols, numbers.data());
     return numbers;
   }
 };
 
-// x as the kernel sees it: 8-bit numbers with one factor a block.
+// x as the kernel sees it: 8-bit numbers with one factor per block.
 std::vector<double> quantized(const real* x, int64_t cols, int64_t block) {
   std::vector<double> result(cols);
   for (int64_t begin = 0; begin < cols; begin += block) {
@@ -58,24 +58,24 @@ struct Shape {
   int64_t rows, outputs, inputs;
 };
 // Rows and outputs on both sides of every tile and panel.
-std::vector<Shape> shapes(NumberType type) {
+std::vector<Shape> shapes(DType type) {
   std::vector<Shape> all{{1, 1, 32}, {2, 63, 64}, {5, 65, 96}, {7, 130, 32}, {13, 64, 160}, {0, 5, 32}, {19, 200, 128}};
   for (int64_t rows = 1; rows <= 9; ++rows) all.push_back({rows, 40 + 3 * rows, 32 * (1 + rows % 3)});
-  if (type == NumberType::q8)
+  if (type == DType::q8)
     for (int64_t inputs : {1, 2, 3, 5, 12, 31, 33, 70}) all.push_back({3, 21, inputs});
   return all;
 }
 
-constexpr NumberType kTypes[] = {NumberType::q8_0, NumberType::q4_0, NumberType::q8};
+constexpr DType kTypes[] = {DType::q8_0, DType::q4_0, DType::q8};
 
 TEST(QuantizedGemm, IsTheFormula) {
-  for (const NumberType type : kTypes) {
+  for (const DType type : kTypes) {
     for (const Shape& s : shapes(type)) {
       SCOPED_TRACE(testing::Message() << name_of(type) << " " << s.rows << "×" << s.outputs << "×" << s.inputs);
       const StoredTestMatrix w(type, s.outputs, s.inputs, 7);
       const TestMatrix x = TestMatrix::normal(s.rows, s.inputs, 3, 8, 2), bias = TestMatrix::normal(1, s.outputs, 0, 9);
       const QuantizedMatrix packed = w.packed();
-      const int64_t block = type == NumberType::q8 ? s.inputs : kBlockNumbers;
+      const int64_t block = type == DType::q8 ? s.inputs : kBlockNumbers;
       for_each_target([&] {
         for (const bool with_bias : {false, true}) {
           TestMatrix y(s.rows, s.outputs, 5);
@@ -103,7 +103,7 @@ TEST(QuantizedGemm, IsTheFormula) {
   }
 }
 
-// A matrix of random bytes, its 16-bit factors of a usual size: every pattern of bits is a block.
+// A matrix of random bytes, its 16-bit scales of a usual size: every pattern of bits is a block.
 StoredTestMatrix random_blocks(const BlockType& blocks, int64_t rows, int64_t cols) {
   StoredTestMatrix w(blocks.type, rows, cols);
   Random random(3);
@@ -145,7 +145,7 @@ TEST(QuantizedGemm, BlocksOfAllTypesAreTheFormula) {
               sum += row[j] * (plain - static_cast<double>(sub.minimum[half]));
               size += std::abs(row[j]) * (std::abs(plain) + std::abs(static_cast<double>(sub.minimum[half])));
             }
-            // factors and minima are kept with 11 bits here; sums are exact within a block
+            // scales and minima are kept with 11 bits here; sums are exact within a block
             ASSERT_NEAR(y(i, o), sum, 0x1p-11 * size) << i << ", " << o;
           }
         }
@@ -156,7 +156,7 @@ TEST(QuantizedGemm, BlocksOfAllTypesAreTheFormula) {
 }
 
 TEST(QuantizedGemm, RowDoesNotDependOnItsNeighboursOrOnThreads) {
-  for (const NumberType type : kTypes) {
+  for (const DType type : kTypes) {
     const QuantizedMatrix w = StoredTestMatrix(type, 150, 96, 1).packed();
     const kernels::QuantizedPart part{&w, nullptr, 0};
     const TestMatrix x = TestMatrix::normal(23, 96, 0, 2);
@@ -175,8 +175,8 @@ TEST(QuantizedGemm, RowDoesNotDependOnItsNeighboursOrOnThreads) {
 }
 
 TEST(QuantizedGemm, SeveralMatricesStandSideBySide) {
-  const QuantizedMatrix a = StoredTestMatrix(NumberType::q4_0, 70, 64, 1).packed();
-  const QuantizedMatrix b = StoredTestMatrix(NumberType::q4_0, 30, 64, 2).packed();
+  const QuantizedMatrix a = StoredTestMatrix(DType::q4_0, 70, 64, 1).packed();
+  const QuantizedMatrix b = StoredTestMatrix(DType::q4_0, 30, 64, 2).packed();
   const TestMatrix x = TestMatrix::normal(4, 64, 0, 3);
   TestMatrix both(4, 100), first(4, 70), second(4, 30);
   const kernels::QuantizedPart parts[] = {{&b, nullptr, 70}, {&a, nullptr, 0}};
@@ -189,7 +189,7 @@ TEST(QuantizedGemm, SeveralMatricesStandSideBySide) {
 }
 
 TEST(QuantizedGemm, NoNumberIsLost) {
-  for (const NumberType type : kTypes) {
+  for (const DType type : kTypes) {
     const QuantizedMatrix w = StoredTestMatrix(type, 3, 64, 1).packed();
     const kernels::QuantizedPart part{&w, nullptr, 0};
     for (const real odd : {std::numeric_limits<real>::quiet_NaN(), std::numeric_limits<real>::infinity()}) {
@@ -212,8 +212,8 @@ TEST(QuantizedGemm, LargestSumsAreExact) {  // 127·127·1024 per output: beyond
   constexpr int64_t inputs = 1024;
   std::vector<int8_t> w(2 * inputs, 127);
   std::fill(w.begin() + inputs, w.end(), int8_t{-127});
-  const std::vector<float> factors(2, 1);
-  const QuantizedMatrix packed = kernels::pack_quantized(NumberType::q8, w.data(), factors.data(), 2, inputs);
+  const std::vector<float> scales(2, 1);
+  const QuantizedMatrix packed = kernels::pack_quantized(DType::q8, w.data(), scales.data(), 2, inputs);
   const kernels::QuantizedPart part{&packed, nullptr, 0};
   const TestMatrix x(1, inputs, 0, 127);
   for_each_target([&] {

@@ -11,9 +11,9 @@ namespace limpid::kernels {
 namespace {
 
 struct Stored {
-  NumberType type;
+  DType type;
   const std::byte* numbers;
-  const float* factors;
+  const float* scales;
   int64_t rows, cols;
 
   int64_t row_bytes() const { return bytes_of(type, cols); }
@@ -32,16 +32,16 @@ uint32_t unsigned_group(const std::byte* from, int64_t count) {
 void put_group(std::byte* group, int64_t output, uint32_t value) { std::memcpy(group + 4 * output, &value, 4); }
 
 // One output's row of blocks: a factor, then `groups` times four bytes.
-template <NumberType type>
+template <DType type>
 void pack_blocks(const Stored& stored, int64_t row, std::byte* panel, int64_t output) {
-  constexpr int64_t groups = type == NumberType::q8_0 ? 8 : 4;
+  constexpr int64_t groups = type == DType::q8_0 ? 8 : 4;
   const std::byte* from = stored.numbers + row * stored.row_bytes();
   for (int64_t block = 0; block < stored.cols / kBlockNumbers; ++block) {
     const std::byte* quants = from + 2;
     for (int64_t g = 0; g < groups; ++g) {
       uint32_t group = 0;
       std::memcpy(&group, quants + 4 * g, 4);
-      put_group(panel + g * kGroupBytes, output, type == NumberType::q8_0 ? group ^ 0x80808080U : group);
+      put_group(panel + g * kGroupBytes, output, type == DType::q8_0 ? group ^ 0x80808080U : group);
     }
     std::memcpy(panel + groups * kGroupBytes + 2 * output, from, 2);
     from += bytes_of(type, kBlockNumbers);
@@ -54,7 +54,7 @@ void pack_row(const Stored& stored, int64_t row, std::byte* panel, int64_t outpu
   int64_t g = 0;
   for (; 4 * g < stored.cols; ++g)
     put_group(panel + g * kGroupBytes, output, unsigned_group(from + 4 * g, stored.cols - 4 * g));
-  std::memcpy(panel + g * kGroupBytes + 4 * output, stored.factors + row, 4);
+  std::memcpy(panel + g * kGroupBytes + 4 * output, stored.scales + row, 4);
 }
 
 // Any type that is read by sub-blocks.
@@ -89,9 +89,9 @@ int64_t panel_bytes(PanelForm form, int64_t cols) {
 
 }  // namespace
 
-PanelForm panel_form(NumberType type) {
-  if (type == NumberType::q8) return PanelForm::rows_of_bytes;
-  if (type == NumberType::q4_0) return PanelForm::nibbles;
+PanelForm panel_form(DType type) {
+  if (type == DType::q8) return PanelForm::rows_of_bytes;
+  if (type == DType::q4_0) return PanelForm::nibbles;
   const BlockType* blocks = block_type(type);
   if (!blocks) return PanelForm::bytes;
   if (blocks->halves)
@@ -102,12 +102,12 @@ PanelForm panel_form(NumberType type) {
   return blocks->bits == 8 ? PanelForm::bytes_with_minima : PanelForm::nibbles_with_minima;
 }
 
-QuantizedMatrix pack_quantized(NumberType type, const void* numbers, const float* factors, int64_t rows, int64_t cols) {
+QuantizedMatrix pack_quantized(DType type, const void* numbers, const float* scales, int64_t rows, int64_t cols) {
   check(is_quantized(type), "[quantized] {} is no quantised type", name_of(type));
-  check(type == NumberType::q8 || cols % kBlockNumbers == 0,
-        "[quantized] {} inputs are no whole number of blocks of {}", cols, kBlockNumbers);
+  check(type == DType::q8 || cols % kBlockNumbers == 0, "[quantized] {} inputs are no whole number of blocks of {}",
+        cols, kBlockNumbers);
   check(cols <= 1 << 16, "[quantized] {} inputs, at most 65536 can be summed: keep this matrix in float", cols);
-  const Stored stored{type, static_cast<const std::byte*>(numbers), factors, rows, cols};
+  const Stored stored{type, static_cast<const std::byte*>(numbers), scales, rows, cols};
   const PanelForm form = panel_form(type);
   QuantizedMatrix packed{
       .type = type, .form = form, .rows = rows, .cols = cols, .panel_bytes = panel_bytes(form, cols)};
@@ -117,9 +117,9 @@ QuantizedMatrix pack_quantized(NumberType type, const void* numbers, const float
     const int64_t first = i * kPanelOutputs, count = std::min(kPanelOutputs, rows - first);
     for (int64_t output = 0; output < count; ++output) {
       switch (type) {
-        case NumberType::q8_0: pack_blocks<NumberType::q8_0>(stored, first + output, panel, output); break;
-        case NumberType::q4_0: pack_blocks<NumberType::q4_0>(stored, first + output, panel, output); break;
-        case NumberType::q8: pack_row(stored, first + output, panel, output); break;
+        case DType::q8_0: pack_blocks<DType::q8_0>(stored, first + output, panel, output); break;
+        case DType::q4_0: pack_blocks<DType::q4_0>(stored, first + output, panel, output); break;
+        case DType::q8: pack_row(stored, first + output, panel, output); break;
         default: pack_sub_blocks(stored, first + output, panel, output, form);
       }
     }

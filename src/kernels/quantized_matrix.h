@@ -5,18 +5,18 @@
 // lane of a dot-product instruction reads. So a vector of 16 lanes multiplies four inputs with 16 outputs, and a panel
 // is read from its first byte to its last, whatever the number of rows of x.
 //
-//   q8_0   a panel: for every 32 inputs 8 groups of 64×4 bytes, q + 128, then 64 factors (float16): 2176 bytes
+//   q8_0   a panel: for every 32 inputs 8 groups of 64×4 bytes, q + 128, then 64 scales (float16): 2176 bytes
 //   q4_0   a panel: for every 32 inputs 4 groups of 64×4 bytes, the low halves inputs 4g…4g+3, the high halves inputs
-//          16+4g…16+4g+3, q + 8, then 64 factors (float16): 1152 bytes
-//   q8     a panel: all groups of 64×4 bytes, q + 128, then 64 factors (float)
+//          16+4g…16+4g+3, q + 8, then 64 scales (float16): 1152 bytes
+//   q8     a panel: all groups of 64×4 bytes, q + 128, then 64 scales (float)
 //   others (tensor/block_types.h), for every 32 inputs: 4 or 8 groups as of q4_0 or q8_0 (q itself where there are
-//          minima), then 64 factors (float16) for each 16 or 32 inputs, and as many minima where the type has them
+//          minima), then 64 scales (float16) for each 16 or 32 inputs, and as many minima where the type has them
 //
 // Of q8_0, q4_0 and q8 the bytes are those of the stored matrix in another order: as many, but for outputs that fill up
 // the last panel.
 
 #include "kernels/panels.h"
-#include "tensor/number_type.h"
+#include "tensor/dtype.h"
 
 namespace limpid::kernels {
 
@@ -29,7 +29,7 @@ enum class PanelForm : uint8_t {
   nibbles,
   bytes_with_minima,
   nibbles_with_minima,
-  halves_of_bytes,  // two factors
+  halves_of_bytes,  // two scales
   halves_of_nibbles,
   halves_of_nibbles_with_minima
 };
@@ -46,10 +46,10 @@ constexpr int64_t factor_bytes(PanelForm form) { return (has_halves(form) ? 2 : 
 constexpr int64_t block_bytes(PanelForm form) {  // of 32 inputs
   return quant_bytes(form) + factor_bytes(form) * (has_minima(form) ? 2 : 1);
 }
-PanelForm panel_form(NumberType type);
+PanelForm panel_form(DType type);
 
 struct QuantizedMatrix {
-  NumberType type = NumberType::q8_0;
+  DType type = DType::q8_0;
   PanelForm form = PanelForm::bytes;
   int64_t rows = 0, cols = 0;  // outputs, inputs
   int64_t panel_bytes = 0;
@@ -59,7 +59,7 @@ struct QuantizedMatrix {
   const std::byte* panel(int64_t i) const { return data.get() + i * panel_bytes; }
 };
 
-// Lays out a matrix that is stored row by row (see NumberType), in parallel. `factors`: of type q8, one a row.
-QuantizedMatrix pack_quantized(NumberType type, const void* numbers, const float* factors, int64_t rows, int64_t cols);
+// Lays out a matrix that is stored row by row (see DType), in parallel. `scales`: of type q8, one a row.
+QuantizedMatrix pack_quantized(DType type, const void* numbers, const float* scales, int64_t rows, int64_t cols);
 
 }  // namespace limpid::kernels

@@ -49,7 +49,7 @@ int32_t quantize_block(const float* x, int64_t n, float inverse, int8_t* q) {
   return sum_lanes(di, sum);
 }
 
-void quantize_row(const float* x, int64_t n, int64_t block, int32_t offset, bool halves, int8_t* q, float* factors,
+void quantize_row(const float* x, int64_t n, int64_t block, int32_t offset, bool halves, int8_t* q, float* scales,
                   int32_t* starts) {
   for (int64_t begin = 0; begin < n; begin += block) {
     const int64_t count = std::min(block, n - begin);
@@ -58,7 +58,7 @@ void quantize_row(const float* x, int64_t n, int64_t block, int32_t offset, bool
     const float largest = finite ? std::bit_cast<float>(bits) : 0;
     const bool any = largest > 1e-30f;  // else 127 / largest is infinite
     const float inverse = any ? 127 / largest : 0;
-    *factors++ = finite ? (any ? largest / 127 : 0) : std::numeric_limits<float>::quiet_NaN();
+    *scales++ = finite ? (any ? largest / 127 : 0) : std::numeric_limits<float>::quiet_NaN();
     const int64_t part = halves ? block / 2 : count;
     for (int64_t i = 0; i < count; i += part) {
       const int32_t sum = quantize_block(x + begin + i, part, inverse, q + begin + i);

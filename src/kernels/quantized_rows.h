@@ -19,7 +19,7 @@ class QuantizedRows {
   int64_t rows() const { return rows_; }
   int64_t blocks() const { return blocks_; }                                          // a row
   const int8_t* quants(int64_t row) const { return quants_.data() + row * stride_; }  // zeros after the last one
-  const float* factors(int64_t row) const { return factors_.data() + row * blocks_; }
+  const float* scales(int64_t row) const { return factors_.data() + row * blocks_; }
   const int32_t* starts(int64_t row) const { return starts_.data() + row * starts_per_row_; }
 
  private:

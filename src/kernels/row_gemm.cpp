@@ -51,14 +51,14 @@ struct Real {
   static HWY_INLINE RealVec first(const real* p, int64_t count) { return load_partial(Reals(), p, count); }
 };
 
-template <NumberType type>
+template <DType type>
 struct Half {
   using Stored = uint16_t;
 #ifdef LIMPID_F64
   static HWY_INLINE RealVec first(const uint16_t* p, int64_t count) {
     HWY_ALIGN real wide[HWY_MAX_BYTES / sizeof(real)] = {};
     for (int64_t i = 0; i < count; ++i)
-      wide[i] = static_cast<real>(type == NumberType::f16 ? from_f16(p[i]) : from_bf16(p[i]));
+      wide[i] = static_cast<real>(type == DType::f16 ? from_f16(p[i]) : from_bf16(p[i]));
     return hn::Load(Reals(), wide);
   }
   static HWY_INLINE RealVec whole(const uint16_t* p) { return first(p, kLanes); }
@@ -66,8 +66,7 @@ struct Half {
   using Bits = hn::Rebind<uint16_t, Reals>;
   static HWY_INLINE RealVec widened(hn::Vec<Bits> bits) {
     const Reals d;
-    if constexpr (type == NumberType::f16)
-      return hn::PromoteTo(d, hn::BitCast(hn::Rebind<hwy::float16_t, Reals>(), bits));
+    if constexpr (type == DType::f16) return hn::PromoteTo(d, hn::BitCast(hn::Rebind<hwy::float16_t, Reals>(), bits));
     return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(hn::RebindToUnsigned<Reals>(), bits)));
   }
   static HWY_INLINE RealVec whole(const uint16_t* p) { return widened(hn::LoadU(Bits(), p)); }
@@ -287,8 +286,8 @@ void multiply_part(ConstMatrix x, Transpose transpose, const StoredMatrix& w, in
 
 // y: the outputs from `first` on.
 void multiply_outputs(ConstMatrix x, Transpose transpose, const StoredMatrix& w, int64_t first, Matrix y) {
-  if (w.type == NumberType::f16) return multiply_part<Half<NumberType::f16>>(x, transpose, w, first, y);
-  if (w.type == NumberType::bf16) return multiply_part<Half<NumberType::bf16>>(x, transpose, w, first, y);
+  if (w.type == DType::f16) return multiply_part<Half<DType::f16>>(x, transpose, w, first, y);
+  if (w.type == DType::bf16) return multiply_part<Half<DType::bf16>>(x, transpose, w, first, y);
   multiply_part<Real>(x, transpose, w, first, y);
 }
 

@@ -5,16 +5,16 @@
 
 #include "kernels/gemm.h"
 #include "kernels/panels.h"
-#include "tensor/number_type.h"
+#include "tensor/dtype.h"
 
 namespace limpid::kernels {
 
 // Whether numbers of this type are widened in registers: nothing but their stored bytes passes through memory.
-constexpr bool widens(NumberType type) { return type == NumberType::f16 || type == NumberType::bf16; }
+constexpr bool widens(DType type) { return type == DType::f16 || type == DType::bf16; }
 
 // Row by row: reals, or a type that is widened.
 struct StoredMatrix {
-  NumberType type = kRealType;
+  DType type = kRealType;
   const void* data = nullptr;
   int64_t rows = 0, cols = 0;
 };

@@ -25,7 +25,7 @@ struct Stored {
   TestMatrix numbers;
   StoredMatrix matrix;
 
-  Stored(NumberType type, int64_t rows, int64_t cols, uint64_t seed)
+  Stored(DType type, int64_t rows, int64_t cols, uint64_t seed)
       : bytes(static_cast<size_t>(bytes_of(type, rows * cols)) + 1), numbers(TestMatrix::normal(rows, cols, 0, seed)) {
     from_real(numbers.data(), rows * cols, type, bytes.data());
     to_real(type, bytes.data(), rows * cols, numbers.data());
@@ -36,7 +36,7 @@ struct Stored {
 // How a product gets its weights.
 struct Case {
   Transpose transpose = Transpose::yes;
-  NumberType type = kRealType;
+  DType type = kRealType;
   bool packed = false;
 
   bool by_output() const { return transpose == Transpose::yes; }
@@ -53,10 +53,10 @@ struct Case {
 
 constexpr Case kCases[] = {{Transpose::no},
                            {Transpose::yes},
-                           {Transpose::no, NumberType::f16},
-                           {Transpose::yes, NumberType::f16},
-                           {Transpose::no, NumberType::bf16},
-                           {Transpose::yes, NumberType::bf16},
+                           {Transpose::no, DType::f16},
+                           {Transpose::yes, DType::f16},
+                           {Transpose::no, DType::bf16},
+                           {Transpose::yes, DType::bf16},
                            {Transpose::yes, kRealType, true}};
 
 void expect_formula(const Sizes& s, const Case& c) {

@@ -64,7 +64,7 @@ std::shared_ptr<const Rows> unless_same(Rows rows) {
 Attention::Attention(const AttentionNames& names, const AttentionOptions& options) : options_(options) {
   const AttentionShape& shape = options.shape;
   const int64_t q_size = shape.heads * shape.head_size, kv_size = shape.kv_heads * shape.head_size;
-  const LinearOptions projection{Part::attention, options.bias, options.layout, options.initial};
+  const LinearOptions projection{ParameterRole::attention, options.bias, options.layout, options.initial};
   if (options.cross) {
     q_ = Linear(options.width, {{names.qkv[0], q_size}}, projection);
     kv_ = Linear(options.width, {{names.qkv[1], kv_size}, {names.qkv[2], kv_size}}, projection);
@@ -72,16 +72,15 @@ Attention::Attention(const AttentionNames& names, const AttentionOptions& option
     const auto rows = options.fused_by_heads ? unless_same(grouped_rows(options)) : nullptr;
     qkv_ = Linear(options.width, {{.name = names.qkv[0], .size = q_size + 2 * kv_size, .file_rows = rows}}, projection);
   } else {
-    qkv_ = Linear(options.width,
-                  {{.name = names.qkv[0], .size = q_size, .file_rows = unless_same(head_rows(options, shape.heads))},
-                   {.name = names.qkv[1],
-                    .size = kv_size,
-                    .file_rows = unless_same(head_rows(options, shape.kv_heads))},
-                   {names.qkv[2], kv_size}},
-                  projection);
+    qkv_ =
+        Linear(options.width,
+               {{.name = names.qkv[0], .size = q_size, .file_rows = unless_same(head_rows(options, shape.heads))},
+                {.name = names.qkv[1], .size = kv_size, .file_rows = unless_same(head_rows(options, shape.kv_heads))},
+                {names.qkv[2], kv_size}},
+               projection);
   }
   output_ = Linear(q_size, {{names.output, options.width}},
-                   {Part::attention, options.output_bias, options.layout, options.initial_output});
+                   {ParameterRole::attention, options.output_bias, options.layout, options.initial_output});
   if (options.qk_norm && !options.cross) {
     const auto norm = [&](const std::string& name, int64_t heads) {
       NormOptions of_heads = *options.qk_norm;
@@ -94,18 +93,18 @@ Attention::Attention(const AttentionNames& names, const AttentionOptions& option
   if (options.rope && !options.cross) rope_ = Rope(*options.rope, shape.head_size);
 }
 
-Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream) const {
+Tensor Attention::forward(Run& run, const Tensor& x, const TokenLayout& layout) const {
   const AttentionShape& shape = options_.shape;
   const int64_t q_size = shape.heads * shape.head_size, kv_size = shape.kv_heads * shape.head_size;
-  const Sequences& tokens = stream.sequences;
+  const Sequences& tokens = layout.sequences;
   const Tensor qkv = qkv_.forward(run, x);  // (tokens, (H + 2·KV)·D)
   Tensor q = run.tap("q", qkv.columns(0, q_size), {&tokens, nullptr, shape.heads});
   Tensor k = run.tap("k", qkv.columns(q_size, kv_size), {&tokens, nullptr, shape.kv_heads});
   Tensor v = run.tap("v", qkv.columns(q_size + kv_size, kv_size), {&tokens, nullptr, shape.kv_heads});
-  q = prepare(run, std::move(q), stream, "q", q_norm_, shape.heads);
-  k = prepare(run, std::move(k), stream, "k", k_norm_, shape.kv_heads);
+  q = prepare(run, std::move(q), layout, "q", q_norm_, shape.heads);
+  k = prepare(run, std::move(k), layout, "k", k_norm_, shape.kv_heads);
   if (options_.clip > 0) v = clip(run, v, options_.clip);
-  if (!run.cache()) return attend(run, q, k, v, {shape, tokens, tokens, nullptr, stream.bias, stream.bias_zero});
+  if (!run.cache()) return attend(run, q, k, v, {shape, tokens, tokens, nullptr, layout.bias, layout.bias_zero});
   auto& entries = run.cache()->layer(options_.cache_layer);
   check_count(entries, tokens);
   for (int64_t i = 0; i < tokens.count(); ++i) {
@@ -113,15 +112,15 @@ Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream) const
     append(entries[i], k, v, tokens, i);
   }
   if (keeps_pairs(run))
-    for (auto& entry : entries) entry.put_in_order();
-  return attend(run, q, k, v, {shape, tokens, cached_keys(entries), &entries, stream.bias, stream.bias_zero});
+    for (auto& entry : entries) entry.compact();
+  return attend(run, q, k, v, {shape, tokens, cached_keys(entries), &entries, layout.bias, layout.bias_zero});
 }
 
-Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream, const Tensor& memory,
+Tensor Attention::forward(Run& run, const Tensor& x, const TokenLayout& layout, const Tensor& memory,
                           const Sequences& memory_sequences) const {
   const AttentionShape& shape = options_.shape;
   const int64_t kv_size = shape.kv_heads * shape.head_size;
-  const Tensor q = run.tap("q", q_.forward(run, x), {&stream.sequences, nullptr, shape.heads});
+  const Tensor q = run.tap("q", q_.forward(run, x), {&layout.sequences, nullptr, shape.heads});
   Tensor k, v;
   auto project_memory = [&] {
     const Tensor kv = kv_.forward(run, memory);  // (memory tokens, 2·KV·D)
@@ -130,7 +129,7 @@ Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream, const
   };
   if (!run.cache()) {
     project_memory();
-    return attend(run, q, k, v, {shape, stream.sequences, memory_sequences});
+    return attend(run, q, k, v, {shape, layout.sequences, memory_sequences});
   }
   auto& entries = run.cache()->layer(options_.cache_layer);
   if (!memory.empty()) {
@@ -140,7 +139,7 @@ Tensor Attention::forward(Run& run, const Tensor& x, const Stream& stream, const
     for (int64_t i = 0; i < memory_sequences.count(); ++i)
       if (is_new(entries[i])) append(entries[i], k, v, memory_sequences, i);
   }
-  return attend(run, q, k, v, {shape, stream.sequences, cached_keys(entries), &entries});
+  return attend(run, q, k, v, {shape, layout.sequences, cached_keys(entries), &entries});
 }
 
 Tensor Attention::attend(Run& run, const Tensor& q, const Tensor& k, const Tensor& v,
@@ -150,22 +149,22 @@ Tensor Attention::attend(Run& run, const Tensor& q, const Tensor& k, const Tenso
   return output_.forward(run, z);
 }
 
-Tensor Attention::prepare(Run& run, Tensor x, const Stream& stream, const char* name, const std::optional<Norm>& norm,
-                          int64_t heads) const {
+Tensor Attention::prepare(Run& run, Tensor x, const TokenLayout& layout, const char* name,
+                          const std::optional<Norm>& norm, int64_t heads) const {
   if (options_.clip > 0) x = clip(run, x, options_.clip);
-  if (norm) x = norm->forward(run, x, std::string(name) + "_norm", stream.sequences);
+  if (norm) x = norm->forward(run, x, std::string(name) + "_norm", layout.sequences);
   if (rope_.none()) return x;
-  const Tensor turned = rotary(run, x, stream.positions, rotations(stream));
-  return run.tap(std::string("rot_") + name, turned, {&stream.sequences, nullptr, heads});
+  const Tensor turned = rotary(run, x, layout.positions, rotations(layout));
+  return run.tap(std::string("rot_") + name, turned, {&layout.sequences, nullptr, heads});
 }
 
-std::vector<RotatedRows> Attention::rotations(const Stream& stream) const {
-  const Sequences& tokens = stream.sequences;
+std::vector<RotatedRows> Attention::rotations(const TokenLayout& layout) const {
+  const Sequences& tokens = layout.sequences;
   if (!rope_.by_length()) return {{tokens.tokens(), rope_.rotation(0)}};
   std::vector<RotatedRows> parts;
   for (int64_t i = 0; i < tokens.count(); ++i) {
     const int64_t count = tokens.length(i);
-    const int64_t length = count == 0 ? 0 : stream.positions[tokens.begin(i) + count - 1] + 1;
+    const int64_t length = count == 0 ? 0 : layout.positions[tokens.begin(i) + count - 1] + 1;
     parts.push_back({count, rope_.rotation(length)});
   }
   return parts;
@@ -174,7 +173,7 @@ std::vector<RotatedRows> Attention::rotations(const Stream& stream) const {
 void Attention::turn_on(KeyValueCache::Entry& entry, int64_t length) const {
   const int64_t count = entry.count();
   if (count == 0 || rope_.none() || !rope_.differs(count, length)) return;
-  entry.put_in_order();
+  entry.compact();
   Rotation difference = *rope_.rotation(length);
   const auto before = rope_.rotation(count);
   for (size_t i = 0; i < difference.frequencies.size(); ++i) difference.frequencies[i] -= before->frequencies[i];

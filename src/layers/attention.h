@@ -8,7 +8,7 @@
 #include "layers/linear.h"
 #include "layers/norm.h"
 #include "layers/rope.h"
-#include "layers/stream.h"
+#include "layers/token_layout.h"
 
 namespace limpid {
 
@@ -22,12 +22,12 @@ struct AttentionOptions {
   int64_t width = 0;  // of the residual stream
   AttentionShape shape;
   bool cross = false;
-  bool bias = true;         // of query, key and value
-  bool output_bias = true;  // of the projection back
+  bool bias = true;                         // of query, key and value
+  bool output_bias = true;                  // of the projection back
   std::optional<NormOptions> qk_norm = {};  // its parts are set here: one, or the heads
   bool norm_heads = false;                  // each head by itself
   real clip = 0;                            // of queries, keys and values; 0: none
-  bool fused_by_heads = false;  // one matrix, in the file with a key's queries, key and value together
+  bool fused_by_heads = false;              // one matrix, in the file with a key's queries, key and value together
   WeightLayout layout = WeightLayout::out_in;
   double dropout = 0;
   std::optional<RopeConfig> rope = {};
@@ -41,20 +41,20 @@ class Attention {
   Attention(const AttentionNames& names, const AttentionOptions& options);
 
   // Self-attention: x looks at itself. Where the run has a cache, also at what it holds, and x is added to it.
-  Tensor forward(Run& run, const Tensor& x, const Stream& stream) const;
+  Tensor forward(Run& run, const Tensor& x, const TokenLayout& layout) const;
   // Cross-attention: x looks at the memory, an encoder's output. Where the run has a cache, the keys and values of the
   // sequences that have none there yet are computed and kept; from then on the memory of a sequence may have length 0,
   // and where no sequence is new it may be empty.
-  Tensor forward(Run& run, const Tensor& x, const Stream& stream, const Tensor& memory,
+  Tensor forward(Run& run, const Tensor& x, const TokenLayout& layout, const Tensor& memory,
                  const Sequences& memory_sequences) const;
   void visit(const WeightVisitor& visitor);
 
  private:
   Tensor attend(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch) const;
   // Clipped, normalised, turned by positions: what of that the model has.
-  Tensor prepare(Run& run, Tensor x, const Stream& stream, const char* name, const std::optional<Norm>& norm,
+  Tensor prepare(Run& run, Tensor x, const TokenLayout& layout, const char* name, const std::optional<Norm>& norm,
                  int64_t heads) const;
-  std::vector<RotatedRows> rotations(const Stream& stream) const;
+  std::vector<RotatedRows> rotations(const TokenLayout& layout) const;
   // Where a longer text is turned by other angles, what was read of a sequence is turned on.
   void turn_on(KeyValueCache::Entry& entry, int64_t length) const;
 

@@ -34,10 +34,10 @@ Tensor Block::feed_forward(Run& run, const Tensor& x, const Sequences& tokens) c
   return options_.experts ? experts_.forward(run, x, tokens) : feed_forward_.forward(run, x, &tokens);
 }
 
-Tensor Block::forward(Run& run, Tensor x, const Stream& stream, const Tensor& memory,
+Tensor Block::forward(Run& run, Tensor x, const TokenLayout& layout, const Tensor& memory,
                       const Sequences& memory_sequences) const {
   auto scope = run.scope(tap_name_);
-  const Sequences& tokens = stream.sequences;
+  const Sequences& tokens = layout.sequences;
   const bool cross = options_.cross.has_value(), shared = options_.parallel && options_.one_norm;
   x = run.tap("resid_pre", std::move(x), {&tokens});
   // What the feed-forward network of a parallel block reads: the block's input, or its one norm.
@@ -47,13 +47,13 @@ Tensor Block::forward(Run& run, Tensor x, const Stream& stream, const Tensor& me
                {norm_self_, "norm1", "attn_out", &norm_self_out_, "norm1_post", options_.norm_of_self && !shared},
                [&](const Tensor& y) {
                  auto attention_scope = run.scope(options_.attention_tap);
-                 return self_attention_.forward(run, y, stream);
+                 return self_attention_.forward(run, y, layout);
                });
   if (has_ffn() || cross) x = run.tap("resid_mid", std::move(x), {&tokens});
   if (cross) {
     x = residual(run, x, x, tokens, {norm_cross_, "norm_cross", "cross_attn_out"}, [&](const Tensor& y) {
       auto attention_scope = run.scope("cross_attn");
-      return cross_attention_.forward(run, y, stream, memory, memory_sequences);
+      return cross_attention_.forward(run, y, layout, memory, memory_sequences);
     });
     if (has_ffn()) x = run.tap("resid_mid_cross", std::move(x), {&tokens});
   }

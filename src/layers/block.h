@@ -25,14 +25,14 @@ struct BlockOptions {
   std::optional<FeedForwardOptions> ffn;
   std::optional<ExpertsOptions> experts = {};  // instead of the one feed-forward network
   NormOptions norm;
-  bool norm_before = true;  // x + f(norm(x)), or with none of these f(x)
-  bool norm_after = false;  // norm(x + f(x))
-  bool norm_output = false;     // x + norm(f(…))
-  bool norm_of_self = true;     // false: attention reads its input as it is
-  bool parallel = false;        // attention and feed-forward network read the same vector
-  bool one_norm = true;         // and by one norm
+  bool norm_before = true;   // x + f(norm(x)), or with none of these f(x)
+  bool norm_after = false;   // norm(x + f(x))
+  bool norm_output = false;  // x + norm(f(…))
+  bool norm_of_self = true;  // false: attention reads its input as it is
+  bool parallel = false;     // attention and feed-forward network read the same vector
+  bool one_norm = true;      // and by one norm
   bool residual = true;
-  real residual_factor = 1;  // on a sub-layer's output
+  real residual_factor = 1;            // on a sub-layer's output
   const char* attention_tap = "attn";  // where its self-attention is tapped; models of two stacks say "self_attn"
   double dropout = 0;                  // on a sub-layer's output, before it joins the residual stream
 };
@@ -42,7 +42,7 @@ class Block {
   Block(std::string tap_name, const BlockNames& names, const BlockOptions& options);
 
   // x (tokens, width). The memory is an encoder's output; models of one stack have none.
-  Tensor forward(Run& run, Tensor x, const Stream& stream, const Tensor& memory = {},
+  Tensor forward(Run& run, Tensor x, const TokenLayout& layout, const Tensor& memory = {},
                  const Sequences& memory_sequences = {}) const;
   void visit(const WeightVisitor& visitor);
 

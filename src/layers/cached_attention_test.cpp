@@ -35,7 +35,7 @@ class CachedCrossAttention : public testing::Test {
   std::vector<real> alone(const Tensor& query, const Tensor& memory) const {
     limpid::Run run({});
     const Sequences one({1}), tokens({memory.rows()});
-    const Tensor y = attention_.forward(run, query, Stream::of(one), memory, tokens);
+    const Tensor y = attention_.forward(run, query, TokenLayout::of(one), memory, tokens);
     return {y.values().data, y.values().data + kWidth};
   }
   static std::vector<real> row(const Tensor& y, int64_t i) { return {y.values().row(i), y.values().row(i) + y.cols()}; }
@@ -51,7 +51,7 @@ TEST_F(CachedCrossAttention, NewAndOldSequencesMixed) {
   limpid::Run run({.arena = arena_, .cache = &cache});
   const auto attend = [&](const Tensor& queries, const Tensor& memory, const std::vector<int64_t>& lengths) {
     const Sequences rows(std::vector<int64_t>(static_cast<size_t>(queries.rows()), 1));
-    return attention_.forward(run, queries, Stream::of(rows), memory, Sequences(lengths));
+    return attention_.forward(run, queries, TokenLayout::of(rows), memory, Sequences(lengths));
   };
   const Tensor q1 = draw(arena_, 1, 10);
   EXPECT_EQ(row(attend(q1, first, {5}), 0), alone(q1, first));
@@ -64,7 +64,7 @@ TEST_F(CachedCrossAttention, NewAndOldSequencesMixed) {
   EXPECT_EQ(row(mixed, 1), alone(q3.slice(1, 1), second));
   EXPECT_EQ(row(mixed, 2), alone(q3.slice(2, 1), third));
 
-  cache.keep(std::vector<int32_t>{2, 0, 2});  // all old now, in another order, one of them twice
+  cache.reorder(std::vector<int32_t>{2, 0, 2});  // all old now, in another order, one of them twice
   const Tensor q4 = draw(arena_, 3, 12);
   const Tensor old = attend(q4, {}, {});
   EXPECT_EQ(row(old, 0), alone(q4.slice(0, 1), third));

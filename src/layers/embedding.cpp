@@ -2,11 +2,11 @@
 
 namespace limpid {
 
-Tensor Embedding::forward(Run& run, std::span<const int32_t> ids, const Stream& stream) const {
-  const Sequences& tokens = stream.sequences;
+Tensor Embedding::forward(Run& run, std::span<const int32_t> ids, const TokenLayout& layout) const {
+  const Sequences& tokens = layout.sequences;
   Tensor x = run.tap("embed", embedding(run, *table_, ids, factor_), {&tokens});
   if (projection_) x = run.tap("embed_in", projection_->forward(run, x), {&tokens});
-  if (!positions_.none()) x = add(run, x, run.tap("pos_embed", positions_.forward(run, stream), {&tokens}));
+  if (!positions_.none()) x = add(run, x, run.tap("pos_embed", positions_.forward(run, layout), {&tokens}));
   if (segments_) {  // every token of a plain text belongs to the first segment
     const std::vector<int32_t> first(ids.size(), 0);
     x = add(run, x, run.tap("segment_embed", embedding(run, *segments_, first), {&tokens}));

@@ -21,8 +21,8 @@ class Embedding {
   void set_norm(Norm norm) { norm_ = std::move(norm); }
   void set_projection(Linear projection) { projection_ = std::move(projection); }
 
-  Tensor forward(Run& run, std::span<const int32_t> ids, const Stream& stream) const;  // (tokens, width)
-  void visit(const WeightVisitor& visitor);                                            // all but the table
+  Tensor forward(Run& run, std::span<const int32_t> ids, const TokenLayout& layout) const;  // (tokens, width)
+  void visit(const WeightVisitor& visitor);                                                 // all but the table
 
  private:
   const Weight* table_ = nullptr;

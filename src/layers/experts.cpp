@@ -11,7 +11,7 @@ FeedForwardNames with_prefix(const std::string& prefix, FeedForwardNames names) 
 }  // namespace
 
 Experts::Experts(const ExpertsNames& names, const ExpertsOptions& options) : options_(options) {
-  const LinearOptions plain{Part::feed_forward, false, WeightLayout::out_in, options.each.initial};
+  const LinearOptions plain{ParameterRole::feed_forward, false, WeightLayout::out_in, options.each.initial};
   router_ = Linear(options.each.width, {{names.router, options.count}}, plain);
   for (int64_t i = 0; i < options.count; ++i)
     experts_.emplace_back(with_prefix(fmt::format(fmt::runtime(names.prefix), i), names.matrices), options.each);
@@ -22,8 +22,8 @@ Experts::Experts(const ExpertsNames& names, const ExpertsOptions& options) : opt
 
 Tensor Experts::forward(Run& run, const Tensor& x, const Sequences& tokens) const {
   auto scope = run.scope("ffn");
-  const Routes routes = route(run, run.tap("router", router_.forward(run, x), {&tokens}), options_.chosen,
-                              options_.normalize);
+  const Routes routes =
+      route(run, run.tap("router", router_.forward(run, x), {&tokens}), options_.chosen, options_.normalize);
   const Tensor shares = run.tap("shares", routes.shares, {&tokens});
   Tensor sum;
   const auto join = [&](const Tensor& part) { sum = sum.empty() ? part : add(run, sum, part); };

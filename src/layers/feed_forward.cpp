@@ -11,9 +11,9 @@ FeedForward::FeedForward(const FeedForwardNames& names, const FeedForwardOptions
     if (gated_) outputs.push_back({names.gate, options.features});
     outputs.push_back({names.up, options.features});
   }
-  up_ = Linear(options.width, outputs, {Part::feed_forward, options.bias, options.layout, options.initial});
+  up_ = Linear(options.width, outputs, {ParameterRole::feed_forward, options.bias, options.layout, options.initial});
   down_ = Linear(options.features, {{names.down, options.width}},
-                 {Part::feed_forward, options.bias, options.layout, options.initial_output});
+                 {ParameterRole::feed_forward, options.bias, options.layout, options.initial_output});
 }
 
 Tensor FeedForward::forward(Run& run, const Tensor& x, const Sequences* tokens) const {

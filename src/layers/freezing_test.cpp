@@ -18,7 +18,8 @@ struct Learned {
 class PartialFreezing : public testing::TestWithParam<WeightLayout> {
  protected:
   PartialFreezing()
-      : linear_(12, {{"q", 16}, {"k", 8}, {"v", 8}}, {Part::attention, true, GetParam(), Initial::normal(0.5)}),
+      : linear_(12, {{"q", 16}, {"k", 8}, {"v", 8}},
+                {ParameterRole::attention, true, GetParam(), Initial::normal(0.5)}),
         parameters_([this](const WeightVisitor& visitor) { linear_.visit(visitor); }) {
     parameters_.initialize(3);
   }

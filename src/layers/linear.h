@@ -7,7 +7,7 @@
 namespace limpid {
 
 struct LinearOptions {
-  Part part = Part::output;
+  ParameterRole part = ParameterRole::output;
   bool bias = true;
   WeightLayout layout = WeightLayout::out_in;
   Initial initial;

@@ -5,9 +5,12 @@ namespace limpid {
 Output::Output(int64_t width, int64_t vocab, const OutputOptions& options)
     : tied_(options.tied), factor_(options.factor), cap_(options.cap) {
   if (!tied_)
-    weight_ = {.name = options.weight_name, .shape = {vocab, width}, .part = Part::output, .initial = options.initial};
+    weight_ = {.name = options.weight_name,
+               .shape = {vocab, width},
+               .part = ParameterRole::output,
+               .initial = options.initial};
   if (!options.bias_name.empty())
-    bias_ = {.name = options.bias_name, .shape = options.bias_shape, .part = Part::output};
+    bias_ = {.name = options.bias_name, .shape = options.bias_shape, .part = ParameterRole::output};
 }
 
 Tensor Output::logits(Run& run, const Tensor& x, const Sequences& rows) const {

@@ -26,7 +26,7 @@ Positions Positions::sinusoidal(int64_t max_positions, int64_t offset, int64_t w
   result.max_positions_ = max_positions;
   result.offset_ = offset;
   result.sinusoids_ = std::make_shared<std::vector<real>>(sinusoids(max_positions + offset, width, layout));
-  result.table_ = {.name = "sinusoids", .shape = {max_positions + offset, width}, .part = Part::position};
+  result.table_ = {.name = "sinusoids", .shape = {max_positions + offset, width}, .part = ParameterRole::position};
   result.table_.point_to(kRealType, result.sinusoids_->data());
   return result;
 }
@@ -37,19 +37,21 @@ Positions Positions::learned(const std::string& name, int64_t max_positions, int
   result.max_positions_ = max_positions;
   result.offset_ = offset;
   result.learned_ = true;
-  result.table_ = {
-      .name = name + ".weight", .shape = {max_positions + offset, width}, .part = Part::position, .initial = initial};
+  result.table_ = {.name = name + ".weight",
+                   .shape = {max_positions + offset, width},
+                   .part = ParameterRole::position,
+                   .initial = initial};
   return result;
 }
 
-Tensor Positions::forward(Run& run, const Stream& stream) const {
-  const auto last = std::max_element(stream.positions.begin(), stream.positions.end());
+Tensor Positions::forward(Run& run, const TokenLayout& layout) const {
+  const auto last = std::max_element(layout.positions.begin(), layout.positions.end());
   check(
-      last == stream.positions.end() || *last < max_positions_,
+      last == layout.positions.end() || *last < max_positions_,
       "[positions] a sequence reaches token {}, but the model knows only {} positions: shorten the text",
       [&] { return *last + 1; }, max_positions_);
-  if (offset_ == 0) return embedding(run, table_, stream.positions);
-  std::vector<int32_t> rows = stream.positions;
+  if (offset_ == 0) return embedding(run, table_, layout.positions);
+  std::vector<int32_t> rows = layout.positions;
   for (int32_t& row : rows) row += static_cast<int32_t>(offset_);
   return embedding(run, table_, rows);
 }

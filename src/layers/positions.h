@@ -3,7 +3,7 @@
 // embeddings, sinusoidal ("Attention Is All You Need", section 3.5) or learned; rotary positions live in attention.
 
 #include "autograd/ops.h"
-#include "layers/stream.h"
+#include "layers/token_layout.h"
 
 namespace limpid {
 
@@ -21,7 +21,7 @@ class Positions {
                            const Initial& initial);
 
   bool none() const { return max_positions_ == 0; }
-  Tensor forward(Run& run, const Stream& stream) const;  // (tokens, width)
+  Tensor forward(Run& run, const TokenLayout& layout) const;  // (tokens, width)
   void visit(const WeightVisitor& visitor);
 
  private:

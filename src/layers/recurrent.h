@@ -26,7 +26,7 @@ struct TimeOrder {
 
 enum class CellKind { gru, lstm };
 
-// What a layer carries from step to step, one row a sequence. An LSTM has a cell besides.
+// What a layer carries from step to step, one row per sequence. An LSTM has a cell besides.
 struct RecurrentState {
   Tensor h, c;
   RecurrentState first(int64_t sequences) const;  // of those still running
@@ -75,7 +75,7 @@ class Recurrent {
 
   struct Result {
     Tensor outputs;                    // (rows in time order, hidden or 2·hidden) of the top layer
-    std::vector<RecurrentState> last;  // by layer, of the last direction; one row a sequence, in TimeOrder's order
+    std::vector<RecurrentState> last;  // by layer, of the last direction; one row per sequence, in TimeOrder's order
   };
   Result forward(Run& run, Tensor x, const TimeOrder& time) const;  // x: rows in time order
   void visit(const WeightVisitor& visitor);

@@ -42,7 +42,7 @@ RelativeBias RelativeBias::buckets(const std::string& name, int64_t heads, const
   RelativeBias bias;
   bias.options_ = options;
   bias.weight_ = Weight{
-      .name = name + ".weight", .shape = {options.buckets, heads}, .part = Part::position, .initial = initial};
+      .name = name + ".weight", .shape = {options.buckets, heads}, .part = ParameterRole::position, .initial = initial};
   return bias;
 }
 
@@ -52,26 +52,26 @@ RelativeBias RelativeBias::slopes(std::vector<real> slopes) {
   return bias;
 }
 
-void RelativeBias::add_to(Run& run, Stream& stream, const std::vector<int64_t>& before) const {
+void RelativeBias::add_to(Run& run, TokenLayout& layout, const std::vector<int64_t>& before) const {
   if (!weight_ && slopes_.empty()) return;
   int64_t queries = 1, keys = 1;
-  for (int64_t i = 0; i < stream.sequences.count(); ++i) {
-    const int64_t length = stream.sequences.length(i);
+  for (int64_t i = 0; i < layout.sequences.count(); ++i) {
+    const int64_t length = layout.sequences.length(i);
     queries = std::max(queries, length);
     keys = std::max(keys, length + (before.empty() ? 0 : before[i]));
   }
-  stream.bias_zero = queries - 1 + kernels::kBiasMargin;
-  const int64_t columns = stream.bias_zero + keys + kernels::kBiasMargin;
+  layout.bias_zero = queries - 1 + kernels::kBiasMargin;
+  const int64_t columns = layout.bias_zero + keys + kernels::kBiasMargin;
   if (weight_) {
     std::vector<int32_t> ids(columns);
-    for (int64_t c = 0; c < columns; ++c) ids[c] = bucket_of(c - stream.bias_zero, options_);
-    stream.bias = bucket_bias(run, *weight_, ids);
+    for (int64_t c = 0; c < columns; ++c) ids[c] = bucket_of(c - layout.bias_zero, options_);
+    layout.bias = bucket_bias(run, *weight_, ids);
     return;
   }
-  stream.bias = run.make(static_cast<int64_t>(slopes_.size()), columns, false);
-  for (int64_t h = 0; h < stream.bias.rows(); ++h)
+  layout.bias = run.make(static_cast<int64_t>(slopes_.size()), columns, false);
+  for (int64_t h = 0; h < layout.bias.rows(); ++h)
     for (int64_t c = 0; c < columns; ++c)
-      stream.bias.values()(h, c) = -slopes_[h] * static_cast<real>(c - stream.bias_zero);
+      layout.bias.values()(h, c) = -slopes_[h] * static_cast<real>(c - layout.bias_zero);
 }
 
 void RelativeBias::visit(const WeightVisitor& visitor) {

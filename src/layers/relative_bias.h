@@ -3,7 +3,7 @@
 // distances (T5, Raffel et al. 2020; MPNet), or a slope of each head (ALiBi, Press et al. 2022). All layers share it.
 
 #include "autograd/ops.h"
-#include "layers/stream.h"
+#include "layers/token_layout.h"
 
 namespace limpid {
 
@@ -27,7 +27,7 @@ class RelativeBias {
   static RelativeBias slopes(std::vector<real> slopes);
 
   // Gives the stream its table: for sequences of which so many tokens were read before.
-  void add_to(Run& run, Stream& stream, const std::vector<int64_t>& before) const;
+  void add_to(Run& run, TokenLayout& layout, const std::vector<int64_t>& before) const;
   void visit(const WeightVisitor& visitor);
 
  private:

@@ -86,8 +86,8 @@ std::shared_ptr<const Rotation> Rope::rotation(int64_t length) const {
   if (config_.scaling != RopeScaling::dynamic) return usual_;
   const int64_t dims = config_.turned(head_size_);
   const double stretch = config_.factor * positions / config_.original_positions - (config_.factor - 1);
-  const double theta =
-      config_.theta * std::pow(stretch, static_cast<double>(dims) / static_cast<double>(std::max<int64_t>(dims - 2, 1)));
+  const double theta = config_.theta * std::pow(stretch, static_cast<double>(dims) /
+                                                             static_cast<double>(std::max<int64_t>(dims - 2, 1)));
   return make(config_, head_size_, plain(theta, dims));
 }
 

@@ -78,11 +78,11 @@ struct Config {
   int64_t width = 0;             // d_model
   int64_t head_size = 0;         // d_k
   StackConfig encoder, decoder;  // a model of one stack has the one that its family names (language model: decoder)
-  int64_t embed_width = 0;  // of token vectors, where they are projected to the width and back; 0: no projection
+  int64_t embed_width = 0;       // of token vectors, where they are projected to the width and back; 0: no projection
   int64_t max_positions = 0;
-  int64_t position_offset = 0;  // rows of the table of positions before that of the first token
-  int64_t token_types = 0;      // BERT
-  HeadKind head = HeadKind::words;  // of an encoder
+  int64_t position_offset = 0;                    // rows of the table of positions before that of the first token
+  int64_t token_types = 0;                        // BERT
+  HeadKind head = HeadKind::words;                // of an encoder
   Activation head_activation = Activation::gelu;  // behind its dense layer
   std::vector<std::string> labels;  // of an encoder that classifies texts, in the order of their ids; else none
 
@@ -110,15 +110,15 @@ struct Config {
   bool gated = false;        // gate, up and down projections
   bool feed_forward = true;  // false: attention-only
   bool residual = true;
-  bool scale_scores = true;      // by 1/√d_k
-  double attention_scale = 0;    // instead of 1/√d_k; 0: that
-  bool scale_by_layer = false;   // also by 1/(number of the layer, from 1)
-  real attention_cap = 0;        // of scores; 0: none
-  real clip_qkv = 0;             // queries, keys and values lie within ± this; 0: anywhere
+  bool scale_scores = true;     // by 1/√d_k
+  double attention_scale = 0;   // instead of 1/√d_k; 0: that
+  bool scale_by_layer = false;  // also by 1/(number of the layer, from 1)
+  real attention_cap = 0;       // of scores; 0: none
+  real clip_qkv = 0;            // queries, keys and values lie within ± this; 0: anywhere
   QueryKeyNorm qk_norm = QueryKeyNorm::none;
-  bool causal = true;                  // of a decoder's self-attention: false only to show why the mask is there
-  bool attention_bias = true;          // of query, key and value projections
-  bool attention_output_bias = true;   // of the projection back
+  bool causal = true;                 // of a decoder's self-attention: false only to show why the mask is there
+  bool attention_bias = true;         // of query, key and value projections
+  bool attention_output_bias = true;  // of the projection back
   bool ffn_bias = true;
   bool output_bias = false;
   bool head_bias = true;  // of the dense layer in an encoder's head
@@ -128,9 +128,9 @@ struct Config {
   bool fused_gate = false;  // gate and up-projection are one matrix
   ExpertConfig experts;
 
-  bool scale_embedding = false;        // by √d_model
-  real embedding_factor = 1;           // on token vectors, besides
-  real residual_factor = 1;            // on a sub-layer's output before it joins the stream
+  bool scale_embedding = false;  // by √d_model
+  real embedding_factor = 1;     // on token vectors, besides
+  real residual_factor = 1;      // on a sub-layer's output before it joins the residual stream
   real logit_factor = 1;
   real logit_cap = 0;                  // of logits; 0: none
   bool tie_output = true;              // the output projection is the (target) embedding

@@ -36,9 +36,8 @@ void read_labels(ConfigReader& reader, Config& config) {
 
 std::string class_name(ConfigReader& reader) {
   const auto* classes = reader.find("architectures");
-  const auto* first = classes && classes->is_array() && !classes->empty()
-                          ? classes->front().get_ptr<const std::string*>()
-                          : nullptr;
+  const auto* first =
+      classes && classes->is_array() && !classes->empty() ? classes->front().get_ptr<const std::string*>() : nullptr;
   return first ? *first : "";
 }
 
@@ -118,11 +117,10 @@ void read_distilbert(ConfigReader& reader, Config& config) {
 
 void read_modernbert(ConfigReader& reader, Config& config) {
   const bool bias = reader.flag("attention_bias", false), norm_bias = reader.flag("norm_bias", false);
-  read_encoder(reader, config,
-               {.activation = "hidden_activation",
-                .dropout = "embedding_dropout",
-                .attention_dropout = "attention_dropout"},
-               reader.positive("norm_eps", 1e-5), false);
+  read_encoder(
+      reader, config,
+      {.activation = "hidden_activation", .dropout = "embedding_dropout", .attention_dropout = "attention_dropout"},
+      reader.positive("norm_eps", 1e-5), false);
   config.dropout.residual = config.dropout.attention;
   config.dropout.activation = reader.dropout("mlp_dropout", 0);
   config.norm_place = NormPlace::before;
@@ -135,8 +133,9 @@ void read_modernbert(ConfigReader& reader, Config& config) {
   config.head_bias = reader.flag("classifier_bias", false);
   config.output_bias = config.classifies() || reader.flag("decoder_bias", true);
   config.head_activation = reader.choice("classifier_activation", Activation::gelu, activation_names());
-  check(!config.classifies(), "[config] architectures names a class that classifies texts: of ModernBERT Limpid reads "
-                              "the encoder and the head that guesses words");
+  check(!config.classifies(),
+        "[config] architectures names a class that classifies texts: of ModernBERT Limpid reads "
+        "the encoder and the head that guesses words");
   read_rope(reader, config,
             {.theta = "global_rope_theta",
              .default_theta = 160000,
@@ -168,8 +167,8 @@ void read_head(ConfigReader& reader, Config& config, bool has_pooler) {
 }
 
 FamilyReaders encoder_readers() {
-  return {{"bert", read_bert},   {"distilbert", read_distilbert}, {"roberta", read_roberta}, {"xlm-roberta", read_roberta},
-          {"mpnet", read_mpnet}, {"modernbert", read_modernbert}};
+  return {{"bert", read_bert},           {"distilbert", read_distilbert}, {"roberta", read_roberta},
+          {"xlm-roberta", read_roberta}, {"mpnet", read_mpnet},           {"modernbert", read_modernbert}};
 }
 
 }  // namespace limpid

@@ -33,8 +33,7 @@ struct RopeKeys {
 void read_rope(ConfigReader& reader, Config& config, const RopeKeys& keys);
 
 // Which layers see a window: layer_types where the file has them, else what `has_window` says of a layer's number.
-void read_windows(ConfigReader& reader, Config& config, int64_t window,
-                  const std::function<bool(int64_t)>& has_window);
+void read_windows(ConfigReader& reader, Config& config, int64_t window, const std::function<bool(int64_t)>& has_window);
 
 // Encoders: by the class that wrote the file, what the model ends in.
 void read_head(ConfigReader& reader, Config& config, bool has_pooler);

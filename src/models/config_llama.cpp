@@ -30,9 +30,9 @@ void read_decoder(ConfigReader& reader, Config& config, const LlamaClass& of = {
         "[config] num_key_value_heads {} does not divide num_attention_heads {}: equally many heads share each key",
         stack.kv_heads, stack.heads);
   const bool own = reader.has("head_dim") || of.head_dim > 0;
-  config.head_size = own ? reader.size("head_dim", of.head_dim)
-                         : share({"hidden_size", config.width}, {"num_attention_heads", stack.heads},
-                                 ", or head_dim says its size");
+  config.head_size =
+      own ? reader.size("head_dim", of.head_dim)
+          : share({"hidden_size", config.width}, {"num_attention_heads", stack.heads}, ", or head_dim says its size");
   stack.ffn = reader.size("intermediate_size");
   config.max_positions = reader.size("max_position_embeddings", of.positions);
   config.norm = NormKind::rms;
@@ -213,7 +213,8 @@ void read_phi(ConfigReader& reader, Config& config) {
 }
 
 void read_smollm3(ConfigReader& reader, Config& config) {
-  read_decoder(reader, config, {.tied = true, .tokens = {.pad = 128004, .bos = 128000, .eos = 128001}, .positions = 32768});
+  read_decoder(reader, config,
+               {.tied = true, .tokens = {.pad = 128004, .bos = 128000, .eos = 128001}, .positions = 32768});
   read_rms_eps(reader, config);
   read_attention_bias(reader, config);
   config.ffn_bias = reader.flag("mlp_bias", false);
@@ -300,12 +301,24 @@ void read_cohere(ConfigReader& reader, Config& config) {
 }  // namespace
 
 FamilyReaders llama_readers() {
-  return {{"llama", read_llama},         {"mistral", read_mistral},       {"mixtral", read_mixtral},
-          {"qwen2", read_qwen2},         {"qwen2_moe", read_qwen2_moe},   {"qwen3", read_qwen3},
-          {"qwen3_moe", read_qwen3_moe}, {"gemma", read_gemma},           {"gemma2", read_gemma2},
-          {"gemma3_text", read_gemma3},  {"phi", read_phi},               {"phi3", read_phi3},
-          {"smollm3", read_smollm3},     {"olmo", read_olmo},             {"olmo2", read_olmo2},
-          {"granite", read_granite},     {"starcoder2", read_starcoder2}, {"stablelm", read_stablelm},
+  return {{"llama", read_llama},
+          {"mistral", read_mistral},
+          {"mixtral", read_mixtral},
+          {"qwen2", read_qwen2},
+          {"qwen2_moe", read_qwen2_moe},
+          {"qwen3", read_qwen3},
+          {"qwen3_moe", read_qwen3_moe},
+          {"gemma", read_gemma},
+          {"gemma2", read_gemma2},
+          {"gemma3_text", read_gemma3},
+          {"phi", read_phi},
+          {"phi3", read_phi3},
+          {"smollm3", read_smollm3},
+          {"olmo", read_olmo},
+          {"olmo2", read_olmo2},
+          {"granite", read_granite},
+          {"starcoder2", read_starcoder2},
+          {"stablelm", read_stablelm},
           {"cohere", read_cohere}};
 }
 

@@ -25,8 +25,8 @@ std::vector<double> read_factors(ConfigReader& reader, std::string_view key, int
 
 RopeScaling read_kind(ConfigReader& rope) {
   const ConfigReader::Names<RopeScaling> kinds = {
-      {"default", RopeScaling::none}, {"linear", RopeScaling::linear}, {"dynamic", RopeScaling::dynamic},
-      {"llama3", RopeScaling::llama3}, {"yarn", RopeScaling::yarn},    {"longrope", RopeScaling::longrope},
+      {"default", RopeScaling::none},  {"linear", RopeScaling::linear}, {"dynamic", RopeScaling::dynamic},
+      {"llama3", RopeScaling::llama3}, {"yarn", RopeScaling::yarn},     {"longrope", RopeScaling::longrope},
       {"su", RopeScaling::longrope}};
   const RopeScaling old = rope.choice("type", RopeScaling::none, kinds);  // the older name
   return rope.choice("rope_type", old, kinds);

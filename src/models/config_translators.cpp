@@ -83,11 +83,9 @@ void read_pegasus(ConfigReader& reader, Config& config) {
 // Two rows of the table of positions come before the first token's.
 void read_bart(ConfigReader& reader, Config& config) {
   const bool first = config.model_type == "mbart";
-  read_bart_like(reader, config,
-                 {.norm_first = first,
-                  .positions = PositionKind::learned,
-                  .tokens = {.pad = 1, .bos = 0, .eos = 2},
-                  .start = 2});
+  read_bart_like(
+      reader, config,
+      {.norm_first = first, .positions = PositionKind::learned, .tokens = {.pad = 1, .bos = 0, .eos = 2}, .start = 2});
   config.position_offset = 2;
   config.embedding_norm = true;
 }
@@ -101,11 +99,14 @@ void read_m2m(ConfigReader& reader, Config& config) {
 
 // "relu", "gated-gelu", …: gated networks have GELU by its formula with tanh.
 void read_t5_feed_forward(ConfigReader& reader, Config& config, std::string_view usual) {
-  const ConfigReader::Names<std::pair<bool, Activation>> kinds = {
-      {"relu", {false, Activation::relu}},           {"gelu", {false, Activation::gelu}},
-      {"gelu_new", {false, Activation::gelu_tanh}},  {"silu", {false, Activation::silu}},
-      {"gated-relu", {true, Activation::relu}},      {"gated-gelu", {true, Activation::gelu_tanh}},
-      {"gated-gelu_new", {true, Activation::gelu_tanh}}, {"gated-silu", {true, Activation::silu}}};
+  const ConfigReader::Names<std::pair<bool, Activation>> kinds = {{"relu", {false, Activation::relu}},
+                                                                  {"gelu", {false, Activation::gelu}},
+                                                                  {"gelu_new", {false, Activation::gelu_tanh}},
+                                                                  {"silu", {false, Activation::silu}},
+                                                                  {"gated-relu", {true, Activation::relu}},
+                                                                  {"gated-gelu", {true, Activation::gelu_tanh}},
+                                                                  {"gated-gelu_new", {true, Activation::gelu_tanh}},
+                                                                  {"gated-silu", {true, Activation::silu}}};
   std::pair<bool, Activation> kind;
   for (const auto& [name, meaning] : kinds)
     if (name == usual) kind = meaning;
@@ -135,17 +136,15 @@ void read_t5_like(ConfigReader& reader, Config& config, std::string_view feed_fo
   config.scale_scores = false;
   read_t5_feed_forward(reader, config, feed_forward);
   config.tie_output = reader.flag("tie_word_embeddings", tied);
-  if (config.tie_output)
-    config.logit_factor = static_cast<real>(1 / std::sqrt(static_cast<double>(config.width)));
+  if (config.tie_output) config.logit_factor = static_cast<real>(1 / std::sqrt(static_cast<double>(config.width)));
   config.dropout.embedding = config.dropout.residual = config.dropout.attention = config.dropout.activation =
       reader.dropout("dropout_rate", 0.1);
   config.dropout.classifier = reader.dropout("classifier_dropout", 0);
   config.initializer_range = 0.05 * reader.at_least_zero("initializer_factor", 1);
   read_tokens(reader, config, {.pad = 0, .bos = {}, .eos = 1});
   const auto* classes = reader.find("architectures");
-  const auto* name = classes && classes->is_array() && !classes->empty()
-                         ? classes->front().get_ptr<const std::string*>()
-                         : nullptr;
+  const auto* name =
+      classes && classes->is_array() && !classes->empty() ? classes->front().get_ptr<const std::string*>() : nullptr;
   if (name && name->ends_with("EncoderModel")) {
     config.family = Family::encoder;
     config.head = HeadKind::none;

@@ -6,18 +6,19 @@ Encoder::Encoder(const Config& config) : Model(config) {
   const ModelNames& names = names_of(config);
   embedding_ = {.name = names.embedding + ".weight",
                 .shape = {config.vocab, config.width},
-                .part = Part::embedding,
+                .part = ParameterRole::embedding,
                 .initial = embedding_initial(config)};
   stack_ = Stack(config, config.encoder, names.encoder, {.scope = ""}, &embedding_);
   const auto dense = [&](const std::string& name) {
-    return Linear(
-        config.width, {{name, config.width}},
-        {.part = Part::output, .bias = config.head_bias, .initial = Initial::normal(config.initializer_range)});
+    return Linear(config.width, {{name, config.width}},
+                  {.part = ParameterRole::output,
+                   .bias = config.head_bias,
+                   .initial = Initial::normal(config.initializer_range)});
   };
   switch (config.head) {
     case HeadKind::words:
       transform_ = dense(names.head.dense);
-      build_guessing();
+      build_mlm_head();
       break;
     case HeadKind::labels:
       transform_ = dense(names.head.label_dense);
@@ -28,7 +29,7 @@ Encoder::Encoder(const Config& config) : Model(config) {
   }
 }
 
-void Encoder::build_guessing() {
+void Encoder::build_mlm_head() {
   const ModelNames& names = names_of(config_);
   transform_norm_ = Norm(names.head.norm, config_.width, {NormKind::layer, config_.norm_eps, config_.norm_bias});
   output_ = Output(config_.width, config_.vocab,

@@ -24,7 +24,7 @@ class Encoder : public Model {
   Tensor pool(Run& run, const Tensor& first, const Sequences& rows) const;
 
  private:
-  void build_guessing();
+  void build_mlm_head();
   void build_classifying();
   Tensor head(Run& run, const Tensor& x, const Sequences& rows) const;
 

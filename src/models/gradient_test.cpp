@@ -50,9 +50,9 @@ Tensor with_wrong_sign(limpid::Run& run, const Tensor& x) {
   if (!run.tape() || !x.needs_gradient()) return y;
   y.track_gradient();
   run.tape()->record([x = x.gradient_only(), y = y.gradient_only()](Tape& tape) {
-    const ConstMatrix dy = tape.reached(y);
+    const ConstMatrix dy = tape.grad(y);
     if (dy.rows == 0) return;
-    const Matrix dx = tape.target_to_add(x);
+    const Matrix dx = tape.grad_out_to_add(x);
     for (int64_t i = 0; i < dy.rows; ++i)
       for (int64_t j = 0; j < dy.cols; ++j) dx(i, j) -= dy(i, j);
   });

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "layers/output.h"
-#include "layers/stream.h"
+#include "layers/token_layout.h"
 #include "models/config.h"
 
 namespace limpid {

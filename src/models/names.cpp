@@ -216,19 +216,20 @@ ModelNames distilbert() {
 }
 
 ModelNames modernbert() {
-  return {.embedding = "model.embeddings.tok_embeddings",
-          .embedding_norm = "model.embeddings.norm",
-          .encoder = {.block = "model.layers.{}.",
-                      .parts = {.norm_self = "attn_norm",
-                                .norm_cross = {},
-                                .norm_ffn = "mlp_norm",
-                                .self = {{"attn.Wqkv"}, "attn.Wo"},
-                                .cross = {},
-                                .ffn = {.up = {}, .gate = {}, .down = "mlp.Wo", .gate_up = "mlp.Wi"}},
-                      .final_norm = "model.final_norm"},
-          .output = "decoder.weight",
-          .output_bias = "decoder.bias",
-          .head = {.dense = "head.dense", .norm = "head.norm", .label_dense = "head.dense", .label_output = "classifier"}};
+  return {
+      .embedding = "model.embeddings.tok_embeddings",
+      .embedding_norm = "model.embeddings.norm",
+      .encoder = {.block = "model.layers.{}.",
+                  .parts = {.norm_self = "attn_norm",
+                            .norm_cross = {},
+                            .norm_ffn = "mlp_norm",
+                            .self = {{"attn.Wqkv"}, "attn.Wo"},
+                            .cross = {},
+                            .ffn = {.up = {}, .gate = {}, .down = "mlp.Wo", .gate_up = "mlp.Wi"}},
+                  .final_norm = "model.final_norm"},
+      .output = "decoder.weight",
+      .output_bias = "decoder.bias",
+      .head = {.dense = "head.dense", .norm = "head.norm", .label_dense = "head.dense", .label_output = "classifier"}};
 }
 
 std::map<std::string, ModelNames> make_table() {
@@ -257,8 +258,7 @@ std::map<std::string, ModelNames> make_table() {
     parts.ffn = {"mlp.fc1", "", "mlp.fc2"};
     names.decoder.final_norm = "model.final_layernorm";
   });
-  table["starcoder2"] =
-      llama_with([](ModelNames&, BlockNames& parts) { parts.ffn = {"mlp.c_fc", "", "mlp.c_proj"}; });
+  table["starcoder2"] = llama_with([](ModelNames&, BlockNames& parts) { parts.ffn = {"mlp.c_fc", "", "mlp.c_proj"}; });
   table["mixtral"] = llama_with([](ModelNames&, BlockNames& parts) {
     parts.experts = {.router = "block_sparse_moe.gate",
                      .prefix = "block_sparse_moe.experts.{}.",
@@ -273,13 +273,13 @@ std::map<std::string, ModelNames> make_table() {
                                .self = {{"attn.q_proj", "attn.k_proj", "attn.v_proj"}, "attn.out_proj"},
                                .cross = {},
                                .ffn = {"mlp.fc_in", "", "mlp.fc_out"}});
-  table["gpt_neo"] = transformer({.norm_self = "ln_1",
-                                  .norm_cross = {},
-                                  .norm_ffn = "ln_2",
-                                  .self = {{"attn.attention.q_proj", "attn.attention.k_proj", "attn.attention.v_proj"},
-                                           "attn.attention.out_proj"},
-                                  .cross = {},
-                                  .ffn = {"mlp.c_fc", "", "mlp.c_proj"}});
+  table["gpt_neo"] = transformer(
+      {.norm_self = "ln_1",
+       .norm_cross = {},
+       .norm_ffn = "ln_2",
+       .self = {{"attn.attention.q_proj", "attn.attention.k_proj", "attn.attention.v_proj"}, "attn.attention.out_proj"},
+       .cross = {},
+       .ffn = {"mlp.c_fc", "", "mlp.c_proj"}});
   table["bloom"] = bloom("input_layernorm", "post_attention_layernorm");
   table["falcon-grouped"] = bloom("ln_attn", "ln_mlp");
   table["gpt_neox"] = gpt_neox();
@@ -303,9 +303,9 @@ BlockNames StackNames::of(int64_t index) const {
   };
   for (std::string* name :
        {&names.norm_self, &names.norm_cross, &names.norm_ffn, &names.norm_self_out, &names.norm_ffn_out,
-        &names.self.output, &names.self.q_norm, &names.self.k_norm, &names.cross.output, &names.ffn.up,
-        &names.ffn.gate, &names.ffn.down, &names.ffn.gate_up, &names.experts.router, &names.experts.prefix,
-        &names.experts.shared, &names.experts.shared_gate})
+        &names.self.output, &names.self.q_norm, &names.self.k_norm, &names.cross.output, &names.ffn.up, &names.ffn.gate,
+        &names.ffn.down, &names.ffn.gate_up, &names.experts.router, &names.experts.prefix, &names.experts.shared,
+        &names.experts.shared_gate})
     complete(*name);
   for (auto* list : {&names.self.qkv, &names.cross.qkv})
     for (std::string& name : *list) complete(name);

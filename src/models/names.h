@@ -19,9 +19,9 @@ struct StackNames {
 
 // What an encoder ends in.
 struct HeadNames {
-  std::string dense = {}, norm = {};                 // of the head that guesses masked tokens
-  std::string pooler = {};                           // dense layer and tanh on the first token
-  std::string label_dense = {}, label_output = {};   // of the head that classifies texts
+  std::string dense = {}, norm = {};                // of the head that guesses masked tokens
+  std::string pooler = {};                          // dense layer and tanh on the first token
+  std::string label_dense = {}, label_output = {};  // of the head that classifies texts
 };
 
 struct ModelNames {

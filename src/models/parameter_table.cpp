@@ -29,20 +29,20 @@ std::string line(std::string_view name, const ParameterTable::Count& count, int6
 
 }  // namespace
 
-std::string_view part_name(Part part) {
+std::string_view part_name(ParameterRole part) {
   switch (part) {
-    case Part::embedding: return "embedding";
-    case Part::position: return "positions";
-    case Part::attention: return "attention";
-    case Part::feed_forward: return "feed-forward";
-    case Part::norm: return "norms";
-    case Part::recurrent: return "recurrent";
-    case Part::output: return "output";
+    case ParameterRole::embedding: return "embedding";
+    case ParameterRole::position: return "positions";
+    case ParameterRole::attention: return "attention";
+    case ParameterRole::feed_forward: return "feed-forward";
+    case ParameterRole::norm: return "norms";
+    case ParameterRole::recurrent: return "recurrent";
+    case ParameterRole::output: return "output";
   }
   return "";
 }
 
-const ParameterTable::Count& ParameterTable::of(Part part) const { return parts[static_cast<size_t>(part)]; }
+const ParameterTable::Count& ParameterTable::of(ParameterRole part) const { return parts[static_cast<size_t>(part)]; }
 
 int64_t ParameterTable::total() const {
   int64_t sum = 0;
@@ -52,8 +52,8 @@ int64_t ParameterTable::total() const {
 
 int64_t ParameterTable::matrices() const {
   int64_t sum = 0;
-  for (const Part part : kParts)
-    if (part != Part::norm && part != Part::position) sum += of(part).weights;
+  for (const ParameterRole part : kParts)
+    if (part != ParameterRole::norm && part != ParameterRole::position) sum += of(part).weights;
   return sum;
 }
 
@@ -80,7 +80,7 @@ std::string to_text(const ParameterTable& table) {
   std::string text =
       fmt::format("{:<14}{:>20}{:>10}{:>20}{:>16}\n", "part", "parameters", "share", "weights", "biases");
   ParameterTable::Count all;
-  for (const Part part : kParts) {
+  for (const ParameterRole part : kParts) {
     const ParameterTable::Count& count = table.of(part);
     all.weights += count.weights;
     all.biases += count.biases;
@@ -92,7 +92,7 @@ std::string to_text(const ParameterTable& table) {
 
 nlohmann::ordered_json to_json(const ParameterTable& table) {
   nlohmann::ordered_json parts = nlohmann::ordered_json::array();
-  for (const Part part : kParts) {
+  for (const ParameterRole part : kParts) {
     const ParameterTable::Count& count = table.of(part);
     if (count.total() == 0) continue;
     parts.push_back({{"part", part_name(part)},

@@ -13,9 +13,10 @@
 
 namespace limpid {
 
-inline constexpr std::array<Part, 7> kParts = {Part::embedding, Part::position,  Part::attention, Part::feed_forward,
-                                               Part::norm,      Part::recurrent, Part::output};
-std::string_view part_name(Part part);  // "embedding", "positions", …
+inline constexpr std::array<ParameterRole, 7> kParts = {
+    ParameterRole::embedding, ParameterRole::position,  ParameterRole::attention, ParameterRole::feed_forward,
+    ParameterRole::norm,      ParameterRole::recurrent, ParameterRole::output};
+std::string_view part_name(ParameterRole part);  // "embedding", "positions", …
 
 struct ParameterTable {
   struct Count {
@@ -25,7 +26,7 @@ struct ParameterTable {
   };
   std::array<Count, kParts.size()> parts;  // in the order of kParts
 
-  const Count& of(Part part) const;
+  const Count& of(ParameterRole part) const;
   int64_t total() const;
   // What papers and talks count: without norms, positions and biases.
   int64_t matrices() const;

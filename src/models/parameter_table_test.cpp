@@ -12,7 +12,7 @@ namespace {
 using examples::Json;
 using ::testing::HasSubstr;
 
-Weight weight(const char* name, Part part, std::vector<int64_t> shape) {
+Weight weight(const char* name, ParameterRole part, std::vector<int64_t> shape) {
   Weight result;
   result.name = name;
   result.shape = std::move(shape);
@@ -22,37 +22,37 @@ Weight weight(const char* name, Part part, std::vector<int64_t> shape) {
 
 std::vector<Weight> small() {
   std::vector<Weight> weights = {
-      weight("wte.weight", Part::embedding, {100, 10}),
-      weight("wpe.weight", Part::position, {20, 10}),
-      weight("h.0.attn.c_attn.weight", Part::attention, {10, 30}),
-      weight("h.0.attn.c_attn.bias", Part::attention, {30}),
-      weight("h.0.mlp.c_fc.weight", Part::feed_forward, {10, 40}),
-      weight("h.0.ln_1.weight", Part::norm, {10}),
-      weight("h.0.ln_1.bias", Part::norm, {10}),
-      weight("final_logits_bias", Part::output, {1, 100}),
-      weight("decoder.rnn.weight_ih_l0", Part::recurrent, {8, 10}),
-      weight("decoder.rnn.bias_ih_l0", Part::recurrent, {8}),
-      weight("decoder.attn_v", Part::attention, {7}),
-      weight("norm.running_mean", Part::norm, {10}),
+      weight("wte.weight", ParameterRole::embedding, {100, 10}),
+      weight("wpe.weight", ParameterRole::position, {20, 10}),
+      weight("h.0.attn.c_attn.weight", ParameterRole::attention, {10, 30}),
+      weight("h.0.attn.c_attn.bias", ParameterRole::attention, {30}),
+      weight("h.0.mlp.c_fc.weight", ParameterRole::feed_forward, {10, 40}),
+      weight("h.0.ln_1.weight", ParameterRole::norm, {10}),
+      weight("h.0.ln_1.bias", ParameterRole::norm, {10}),
+      weight("final_logits_bias", ParameterRole::output, {1, 100}),
+      weight("decoder.rnn.weight_ih_l0", ParameterRole::recurrent, {8, 10}),
+      weight("decoder.rnn.bias_ih_l0", ParameterRole::recurrent, {8}),
+      weight("decoder.attn_v", ParameterRole::attention, {7}),
+      weight("norm.running_mean", ParameterRole::norm, {10}),
   };
   weights.back().trainable = false;
   return weights;
 }
 
-void expect_count(const ParameterTable& table, Part part, int64_t weights, int64_t biases) {
+void expect_count(const ParameterTable& table, ParameterRole part, int64_t weights, int64_t biases) {
   EXPECT_EQ(table.of(part).weights, weights) << part_name(part);
   EXPECT_EQ(table.of(part).biases, biases) << part_name(part);
 }
 
 TEST(ParameterTable, CountsByPart) {
   const ParameterTable table = parameter_table(small());
-  expect_count(table, Part::embedding, 1000, 0);
-  expect_count(table, Part::position, 200, 0);
-  expect_count(table, Part::attention, 307, 30);
-  expect_count(table, Part::feed_forward, 400, 0);
-  expect_count(table, Part::norm, 10, 10);
-  expect_count(table, Part::recurrent, 80, 8);
-  expect_count(table, Part::output, 0, 100);
+  expect_count(table, ParameterRole::embedding, 1000, 0);
+  expect_count(table, ParameterRole::position, 200, 0);
+  expect_count(table, ParameterRole::attention, 307, 30);
+  expect_count(table, ParameterRole::feed_forward, 400, 0);
+  expect_count(table, ParameterRole::norm, 10, 10);
+  expect_count(table, ParameterRole::recurrent, 80, 8);
+  expect_count(table, ParameterRole::output, 0, 100);
   EXPECT_EQ(table.total(), 2145);
   EXPECT_EQ(table.matrices(), 1000 + 307 + 400 + 80);
 }
@@ -70,9 +70,10 @@ TEST(ParameterTable, PartsStandInTheOrderOfTheirNumbers) {
 }
 
 TEST(ParameterTable, TextIsAligned) {
-  const std::vector<Weight> weights = {
-      weight("a.weight", Part::embedding, {1500, 1000}), weight("b.weight", Part::attention, {500, 1000}),
-      weight("b.bias", Part::attention, {1000}), weight("n.weight", Part::norm, {999})};
+  const std::vector<Weight> weights = {weight("a.weight", ParameterRole::embedding, {1500, 1000}),
+                                       weight("b.weight", ParameterRole::attention, {500, 1000}),
+                                       weight("b.bias", ParameterRole::attention, {1000}),
+                                       weight("n.weight", ParameterRole::norm, {999})};
   EXPECT_EQ(to_text(parameter_table(weights)),
             "part                    parameters     share             weights          biases\n"
             "embedding                1,500,000   74.93 %           1,500,000               0\n"
@@ -83,8 +84,8 @@ TEST(ParameterTable, TextIsAligned) {
 }
 
 TEST(ParameterTable, JsonForMachines) {
-  const std::vector<Weight> weights = {weight("a.weight", Part::embedding, {30, 10}),
-                                       weight("b.bias", Part::feed_forward, {100})};
+  const std::vector<Weight> weights = {weight("a.weight", ParameterRole::embedding, {30, 10}),
+                                       weight("b.bias", ParameterRole::feed_forward, {100})};
   EXPECT_EQ(to_json(parameter_table(weights)), Json::parse(R"({
     "parameters": 400, "without_norms_positions_biases": 300, "parts": [
       {"part": "embedding", "parameters": 300, "share": 0.75, "weights": 300, "biases": 0},
@@ -117,12 +118,12 @@ TEST(ParameterTable, Gpt3) {
       table_of(parse_config(Json::parse(R"({"model_type": "gpt2", "n_layer": 96, "n_embd": 12288,
       "n_head": 96, "vocab_size": 50257, "n_positions": 2048, "tie_word_embeddings": false})")));
   EXPECT_EQ(table.matrices(), 175'181'291'520);
-  EXPECT_EQ(table.of(Part::embedding).weights, 617'558'016);
-  EXPECT_EQ(table.of(Part::output).weights, 617'558'016);
-  EXPECT_EQ(table.of(Part::attention).weights, 57'982'058'496);
-  EXPECT_EQ(table.of(Part::feed_forward).weights, 115'964'116'992);
-  EXPECT_EQ(table.of(Part::position).total(), 2048 * 12288);
-  EXPECT_EQ(table.of(Part::norm).total(), (2 * 96 + 1) * 2 * 12288);
+  EXPECT_EQ(table.of(ParameterRole::embedding).weights, 617'558'016);
+  EXPECT_EQ(table.of(ParameterRole::output).weights, 617'558'016);
+  EXPECT_EQ(table.of(ParameterRole::attention).weights, 57'982'058'496);
+  EXPECT_EQ(table.of(ParameterRole::feed_forward).weights, 115'964'116'992);
+  EXPECT_EQ(table.of(ParameterRole::position).total(), 2048 * 12288);
+  EXPECT_EQ(table.of(ParameterRole::norm).total(), (2 * 96 + 1) * 2 * 12288);
 }
 
 // Totals that the models' own pages state.

@@ -161,7 +161,8 @@ Stack::Stack(const Config& config, const StackConfig& sizes, const StackNames& n
   embedding_ = Embedding(table, factor * config.embedding_factor, config.dropout.embedding);
   embedding_.set_positions(make_positions(config, side));
   if (config.embed_width > 0) {
-    const LinearOptions plain{Part::embedding, false, WeightLayout::out_in, Initial::normal(config.initializer_range)};
+    const LinearOptions plain{ParameterRole::embedding, false, WeightLayout::out_in,
+                              Initial::normal(config.initializer_range)};
     embedding_.set_projection(Linear(config.embed_width, {{model_names.project_in, config.width}}, plain));
     project_out_ = Linear(config.width, {{model_names.project_out, config.embed_width}}, plain);
   }
@@ -169,12 +170,11 @@ Stack::Stack(const Config& config, const StackConfig& sizes, const StackNames& n
   if (config.token_types > 0)
     embedding_.set_segments({.name = model_names.segments + ".weight",
                              .shape = {config.token_types, config.width},
-                             .part = Part::embedding,
+                             .part = ParameterRole::embedding,
                              .initial = embedding_initial(config)});
   const NormOptions norm = config.norm_options();
   if (config.embedding_norm)
-    embedding_.set_norm(
-        Norm(fmt::format(fmt::runtime(model_names.embedding_norm), side.scope), config.width, norm));
+    embedding_.set_norm(Norm(fmt::format(fmt::runtime(model_names.embedding_norm), side.scope), config.width, norm));
   for (int64_t i = 0; i < sizes.layers; ++i) {
     BlockNames block_names = names.of(i);
     if (!config.gated) block_names.ffn.gate.clear();
@@ -191,14 +191,14 @@ Tensor Stack::forward(Run& run, const Tokens& tokens, const Tensor& memory, cons
   std::vector<int64_t> before;
   if (counts_on)
     for (int64_t i = 0; i < tokens.sequences.count(); ++i) before.push_back(run.cache()->length(i));
-  Stream stream = Stream::of(tokens.sequences, before);
-  relative_.add_to(run, stream, before);
+  TokenLayout layout = TokenLayout::of(tokens.sequences, before);
+  relative_.add_to(run, layout, before);
   Tensor x;
   {
     auto scope = run.scope(side_.scope);
-    x = embedding_.forward(run, tokens.ids, stream);
+    x = embedding_.forward(run, tokens.ids, layout);
   }
-  for (const Block& block : blocks_) x = block.forward(run, std::move(x), stream, memory, memory_sequences);
+  for (const Block& block : blocks_) x = block.forward(run, std::move(x), layout, memory, memory_sequences);
   if (counts_on)
     for (int64_t i = 0; i < tokens.sequences.count(); ++i) run.cache()->advance(i, tokens.sequences.length(i));
   return finish(run, x, tokens.sequences);

@@ -118,7 +118,7 @@ TEST(TapGradient, TheGradientOfATappedValueCanBeRead) {
   });
   small.model->loss(run, small.batch, {});
   tape.backward();
-  const ConstMatrix gradient = tape.reached(kept);
+  const ConstMatrix gradient = tape.grad(kept);
   ASSERT_EQ(gradient.rows, kept.rows());
   double sum = 0;
   for (int64_t i = 0; i < gradient.size(); ++i) sum += std::abs(static_cast<double>(gradient.data[i]));

@@ -53,9 +53,10 @@ TEST(Metrics, WrongLinesAreErrors) {
 TEST(Metrics, Signatures) {
   EXPECT_THAT(signature(BleuOptions{}),
               MatchesRegex(R"(nrefs:1\|case:mixed\|eff:no\|tok:13a\|smooth:exp\|version:limpid-[0-9.]+)"));
-  EXPECT_THAT(signature(ChrfOptions{.word_order = 2, .lowercase = true},
-                        {.references = 2, .bootstrap_draws = 1000, .randomization_draws = 10000, .seed = 12345}),
-              MatchesRegex(R"(nrefs:2\|bs:1000\|ar:10000\|seed:limpid-12345\|case:lc\|eff:yes\|nc:6\|nw:2\|space:no\|.*)"));
+  EXPECT_THAT(
+      signature(ChrfOptions{.word_order = 2, .lowercase = true},
+                {.references = 2, .bootstrap_draws = 1000, .randomization_draws = 10000, .seed = 12345}),
+      MatchesRegex(R"(nrefs:2\|bs:1000\|ar:10000\|seed:limpid-12345\|case:lc\|eff:yes\|nc:6\|nw:2\|space:no\|.*)"));
 }
 
 TEST(Metrics, SameWithAnyNumberOfThreads) {

@@ -35,7 +35,7 @@ class EngineService {
   EngineService& operator=(const EngineService&) = delete;
 
   struct Job {
-    std::vector<std::unique_ptr<Writing>> texts;
+    std::vector<std::unique_ptr<GenerationTask>> texts;
     std::optional<Engine::Clock::time_point> deadline;
     std::function<void(const std::string& message)> failed;  // instead of results; on the engine's thread
     std::function<void()> accepted = {};  // before anything else is heard of it; on the thread of submit()

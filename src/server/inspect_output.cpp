@@ -147,7 +147,7 @@ Answer view_generate(InspectCall& call) {
     call.progress(static_cast<double>(steps.size()) / static_cast<double>(most));
     if (call.event) call.event("step", steps.back());
     if (ended) break;
-    const Writing::Row one{.id = next.id};
+    const GenerationTask::Row one{.id = next.id};
     text.go_on({&one, 1});
   }
   std::vector<int32_t> whole = prefix;

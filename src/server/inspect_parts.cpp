@@ -87,17 +87,17 @@ std::string part_of_weight(const Config& config, const Weight& weight) {
   const int64_t layer = layer_of(weight.name);
   const std::string stack = two_sided(config) ? side : layer >= 0 ? "blocks" : "";
   switch (weight.part) {
-    case Part::embedding:
+    case ParameterRole::embedding:
       return weight.name.find("token_type") != std::string::npos ? "segment_embed" : joined(stack, -1, "embed");
-    case Part::position: return joined(stack, -1, "pos_embed");
-    case Part::attention:
+    case ParameterRole::position: return joined(stack, -1, "pos_embed");
+    case ParameterRole::attention:
       if (config.family == Family::rnn_seq2seq) return "align";
       if (two_sided(config)) return joined(stack, layer, is_cross(weight.name) ? "cross_attn" : "self_attn");
       return joined(stack, layer, "attn");
-    case Part::feed_forward: return joined(stack, layer, "ffn");
-    case Part::recurrent: return recurrent_part(stack, weight.name);
-    case Part::output: return "output";
-    case Part::norm: break;
+    case ParameterRole::feed_forward: return joined(stack, layer, "ffn");
+    case ParameterRole::recurrent: return recurrent_part(stack, weight.name);
+    case ParameterRole::output: return "output";
+    case ParameterRole::norm: break;
   }
   const std::string& name = weight.name;
   if (layer < 0) {
@@ -134,8 +134,9 @@ std::vector<ModelPart> model_parts(const Model& model) {
   model.each_parameter([&](const Weight& weight) {
     std::string id = part_of_weight(config, weight);
     // A table that both sides share is drawn where it is first read.
-    if (find(id) == parts.end() && weight.part == Part::embedding && two_sided(config)) id = "encoder.embed";
-    if (find(id) == parts.end() && weight.part == Part::position && two_sided(config)) id = "encoder.pos_embed";
+    if (find(id) == parts.end() && weight.part == ParameterRole::embedding && two_sided(config)) id = "encoder.embed";
+    if (find(id) == parts.end() && weight.part == ParameterRole::position && two_sided(config))
+      id = "encoder.pos_embed";
     if (find(id) == parts.end())
       parts.push_back({.id = id, .kind = "other", .stack = "", .layer = layer_of(weight.name)});
     ModelPart& part = *find(id);
@@ -145,8 +146,9 @@ std::vector<ModelPart> model_parts(const Model& model) {
       largest[id] = weight.size();
       part.shape = weight.shape;
     }
-    if (weight.part == Part::embedding && embedding.empty()) embedding = weight.name;
-    if (weight.part == Part::embedding && weight.name.find("decoder") != std::string::npos) embedding = weight.name;
+    if (weight.part == ParameterRole::embedding && embedding.empty()) embedding = weight.name;
+    if (weight.part == ParameterRole::embedding && weight.name.find("decoder") != std::string::npos)
+      embedding = weight.name;
   });
   const auto output = find("output");
   if (output != parts.end() && config.tie_output && output->shape.size() < 2) output->tied_to = embedding;

@@ -55,7 +55,7 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
   const Tokenizer& tokenizer() const { return *model_.loaded().tokenizers.target; }
   size_t prompt_of(size_t text) const { return text / static_cast<size_t>(call_.best_of); }
 
-  std::unique_ptr<Writing> make_text(size_t i, const RequestLimits& limits) {
+  std::unique_ptr<GenerationTask> make_text(size_t i, const RequestLimits& limits) {
     const OpenAiCall::Prompt& prompt = call_.prompts[prompt_of(i)];
     CompletionRequest request{.ids = prompt.ids};
     request.options = completion_options(call_, model_, std::ssize(prompt.ids), limits);
@@ -88,8 +88,9 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
   void done(size_t i, Completion completion) {
     const auto tokens = static_cast<int64_t>(completion.tokens.size());
     usage_.completion_tokens += tokens;
-    if (completion.ending == Ending::deadline) return fail(HttpError(408, "The request took longer than is allowed."));
-    if (completion.ending == Ending::cancelled) {
+    if (completion.ending == FinishReason::deadline)
+      return fail(HttpError(408, "The request took longer than is allowed."));
+    if (completion.ending == FinishReason::cancelled) {
       --open_;
       return;
     }
@@ -126,7 +127,7 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
 
   // Nothing is to be written: the prompt alone is looked at.
   void finish_empty() {
-    for (Completion& result : results_) result.ending = Ending::max_tokens;
+    for (Completion& result : results_) result.ending = FinishReason::max_tokens;
     if (call_.stream) {
       begin_stream();
       for (size_t i = 0; i < results_.size(); ++i) send_chunk(choice(i, "", "length"));

@@ -27,8 +27,8 @@ OrderedJson usage_json(const OpenAiUsage& usage) {
           {"total_tokens", usage.prompt_tokens + usage.completion_tokens}};
 }
 
-std::string finish_reason(Ending ending) {
-  return ending == Ending::end_token || ending == Ending::stop_string ? "stop" : "length";
+std::string finish_reason(FinishReason ending) {
+  return ending == FinishReason::end_token || ending == FinishReason::stop_string ? "stop" : "length";
 }
 
 std::string token_text(const Tokenizer& tokenizer, int32_t id) {
@@ -69,7 +69,7 @@ void LogprobList::add(int32_t id, double log_probability, const std::vector<Toke
   offset_ += characters(text);
 }
 
-void LogprobList::add(const WrittenToken& token) { add(token.id, token.log_probability, token.top); }
+void LogprobList::add(const GeneratedToken& token) { add(token.id, token.log_probability, token.top); }
 void LogprobList::add(const ScoredToken& token) { add(token.id, token.log_probability, token.top); }
 
 void LogprobList::add_first(int32_t id) {

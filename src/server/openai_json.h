@@ -16,14 +16,14 @@ struct OpenAiUsage {
 };
 OrderedJson usage_json(const OpenAiUsage& usage);
 
-std::string finish_reason(Ending ending);
+std::string finish_reason(FinishReason ending);
 
 // Log-probabilities in the way of /v1/completions, which lists tokens, and of chat, which has an object per token.
 class LogprobList {
  public:
   LogprobList(OpenAiStyle style, const Tokenizer& tokenizer) : style_(style), tokenizer_(tokenizer) {}
 
-  void add(const WrittenToken& token);
+  void add(const GeneratedToken& token);
   void add(const ScoredToken& token);
   void add_first(int32_t id);  // of an echoed prompt: nothing stands before it
   OrderedJson take();          // what has been added since the last time

@@ -231,7 +231,7 @@ TEST_F(Serving, StopsBiasesAndChooses) {
 }
 
 TEST_F(Serving, BoundsTheQueue) {
-  start({.engine = {.texts_at_once = 1}, .waiting = 1}, {});
+  start({.engine = {.max_batch = 1}, .waiting = 1}, {});
   const json slow = {{"model", "writer"}, {"prompt", "the"}, {"max_tokens", 200}, {"logit_bias", json::object()}};
   std::vector<std::future<HttpAnswer>> answers;
   for (int i = 0; i < 16; ++i)
@@ -250,7 +250,7 @@ TEST_F(Serving, BoundsTheQueue) {
 }
 
 TEST_F(Serving, AClientThatLeavesFreesItsPlace) {
-  start({.engine = {.texts_at_once = 4,
+  start({.engine = {.max_batch = 4,
                     .now =
                         [] {
                           std::this_thread::sleep_for(5ms);  // a step takes its time

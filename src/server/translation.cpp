@@ -99,7 +99,7 @@ class Translation {
     const size_t end = begin == line.size() ? begin : line.find_last_not_of(kBlank) + 1;
     parts().push_back({.fixed = std::string(line.substr(0, begin))});
     if (begin < end) {
-      Part part{.html = html};
+      ParameterRole part{.html = html};
       for (auto& source : split(line.substr(begin, end - begin))) {
         part.sentences.push_back(sources_.size());
         sources_.push_back(std::move(source));
@@ -171,8 +171,8 @@ int64_t translate_texts(const ServedModel& model, const TranslationCall& call, s
   };
   for (size_t i = 0; i < sources.size(); ++i)
     job.texts.push_back(make_search(model.config(), sources[i], {}, options, [state, i](SearchResult result) {
-      if (result.ending == Ending::cancelled) return;
-      if (result.ending == Ending::deadline) {
+      if (result.ending == FinishReason::cancelled) return;
+      if (result.ending == FinishReason::deadline) {
         if (!std::exchange(state->over, true)) state->failed("The request took longer than is allowed.", true);
         return;
       }

@@ -94,7 +94,7 @@ class Arena::Pool {
 
 Arena::Arena() : pool_(std::make_shared<Pool>()) {}
 
-Numbers Arena::allocate(int64_t count) const {
+Buffer Arena::allocate(int64_t count) const {
   const int64_t bytes = std::max(kAlignment, round_up(count * static_cast<int64_t>(sizeof(real)), kAlignment));
   char* data = pool_->take(bytes);
   return {reinterpret_cast<real*>(data),

@@ -10,14 +10,14 @@
 namespace limpid {
 
 // Shared ownership of a run of numbers, aligned to 64 bytes.
-using Numbers = std::shared_ptr<real>;
+using Buffer = std::shared_ptr<real>;
 
 class Arena {
  public:
   Arena();
 
   // `count` numbers, not initialised. Blocks may outlive the arena and be released by any thread.
-  Numbers allocate(int64_t count) const;
+  Buffer allocate(int64_t count) const;
 
   int64_t bytes_in_use() const;    // of blocks handed out and not yet returned
   int64_t bytes_reserved() const;  // of slabs taken from the operating system

@@ -14,7 +14,7 @@ TEST(Arena, BlocksComeBackAndAreUsedAgain) {
   const Arena arena;
   real* first = nullptr;
   {
-    const Numbers a = arena.allocate(1000);
+    const Buffer a = arena.allocate(1000);
     first = a.get();
     EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0U);
     EXPECT_GE(arena.bytes_in_use(), 1000 * static_cast<int64_t>(sizeof(real)));
@@ -41,12 +41,12 @@ TEST(Arena, BlocksNeverOverlapAndFreeRangesMerge) {
   const int64_t reserved = arena.bytes_reserved();
   held.clear();
   EXPECT_EQ(arena.bytes_in_use(), 0);
-  const Numbers whole = arena.allocate(reserved / static_cast<int64_t>(sizeof(real)));  // fits only if all has merged
+  const Buffer whole = arena.allocate(reserved / static_cast<int64_t>(sizeof(real)));  // fits only if all has merged
   EXPECT_EQ(arena.bytes_reserved(), reserved);
 }
 
 TEST(Arena, BlocksOutliveIt) {
-  Numbers kept;
+  Buffer kept;
   {
     const Arena arena;
     kept = arena.allocate(10);

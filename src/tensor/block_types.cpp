@@ -102,7 +102,7 @@ void read_q6_k(const Block& block, int index, SubBlock& sub) {
 
 }  // namespace
 
-const BlockType* block_type(NumberType type) {
+const BlockType* block_type(DType type) {
   const auto at = static_cast<size_t>(type) - static_cast<size_t>(kQ4_1);
   return at < kBlockTypes.size() ? &kBlockTypes[at] : nullptr;
 }
@@ -113,7 +113,7 @@ const BlockType* block_type_named(std::string_view name) {
   return found == kBlockTypes.end() ? nullptr : &*found;
 }
 
-SubBlock read_sub_block(NumberType type, const std::byte* row, int64_t index) {
+SubBlock read_sub_block(DType type, const std::byte* row, int64_t index) {
   const BlockType* kind = block_type(type);
   check(kind != nullptr, "[block types] {} is none", static_cast<int>(type));
   const int64_t per_block = kind->numbers / 32;

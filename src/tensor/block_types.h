@@ -1,5 +1,5 @@
 #pragma once
-// The block types of GGUF beside q8_0 and q4_0 (tensor/number_type.h): numbers in blocks, small integers q with factors
+// The block types of GGUF beside q8_0 and q4_0 (tensor/dtype.h): numbers in blocks, small integers q with scales
 // d and, of some types, minima m.
 //
 //   type   numbers, bytes of a block   of 32 numbers (of 16 where two are named)
@@ -18,28 +18,28 @@
 #include <array>
 #include <cstddef>
 
-#include "tensor/number_type.h"
+#include "tensor/dtype.h"
 
 namespace limpid {
 
-inline constexpr auto kQ4_1 = static_cast<NumberType>(7);
-inline constexpr auto kQ5_0 = static_cast<NumberType>(8);
-inline constexpr auto kQ5_1 = static_cast<NumberType>(9);
-inline constexpr auto kQ2_K = static_cast<NumberType>(10);
-inline constexpr auto kQ3_K = static_cast<NumberType>(11);
-inline constexpr auto kQ4_K = static_cast<NumberType>(12);
-inline constexpr auto kQ5_K = static_cast<NumberType>(13);
-inline constexpr auto kQ6_K = static_cast<NumberType>(14);
+inline constexpr auto kQ4_1 = static_cast<DType>(7);
+inline constexpr auto kQ5_0 = static_cast<DType>(8);
+inline constexpr auto kQ5_1 = static_cast<DType>(9);
+inline constexpr auto kQ2_K = static_cast<DType>(10);
+inline constexpr auto kQ3_K = static_cast<DType>(11);
+inline constexpr auto kQ4_K = static_cast<DType>(12);
+inline constexpr auto kQ5_K = static_cast<DType>(13);
+inline constexpr auto kQ6_K = static_cast<DType>(14);
 
 struct BlockType {
-  NumberType type;
+  DType type;
   std::string_view name;
   int64_t numbers, bytes;  // of a block
   bool affine;             // has minima; else q is signed
-  bool halves;             // factors for 16 numbers, not 32
+  bool halves;             // scales for 16 numbers, not 32
   int bits;                // that q takes: 4 (or fewer) or 8
 };
-const BlockType* block_type(NumberType type);  // nullptr: another type
+const BlockType* block_type(DType type);  // nullptr: another type
 const BlockType* block_type_named(std::string_view name);
 
 // 32 numbers: x = factor·q − minimum, of the first and of the last 16.
@@ -48,6 +48,6 @@ struct SubBlock {
   std::array<float, 2> factor, minimum;
 };
 // Number `index` of them in a row.
-SubBlock read_sub_block(NumberType type, const std::byte* row, int64_t index);
+SubBlock read_sub_block(DType type, const std::byte* row, int64_t index);
 
 }  // namespace limpid

@@ -55,7 +55,7 @@ struct KeyValueCache::Entry::Block {
   int64_t key_cols, value_cols;
   int64_t capacity;    // rows
   int64_t filled = 0;  // rows that some sequence has written
-  Numbers numbers;
+  Buffer numbers;
   std::shared_ptr<ByteCount> counted;
 };
 
@@ -68,17 +68,17 @@ ConstMatrix KeyValueCache::Entry::part(int64_t first_col, int64_t cols) const {
 }
 
 // A block of its own with room for `rows` more.
-void KeyValueCache::Entry::take_own(int64_t rows, int64_t key_cols, int64_t value_cols) {
+void KeyValueCache::Entry::reallocate(int64_t rows, int64_t key_cols, int64_t value_cols) {
   int64_t wished = 2 * count_ + kFirstRows;
   if (limit_ > 0) wished = std::min(wished, limit_);
   const int64_t capacity = std::max(count_ + rows, wished);
   auto block = std::make_shared<Block>(key_cols, value_cols, capacity, bytes_);
   const Matrix to = block->rows(0, count_);
-  if (listed_.empty()) {
+  if (row_indices_.empty()) {
     if (block_) copy_rows(block_->rows(0, count_), to);
   } else {
-    for (int64_t i = 0; i < count_; ++i) copy_rows(block_->rows(listed_[i], 1), to.rows_from(i, 1));
-    listed_.clear();
+    for (int64_t i = 0; i < count_; ++i) copy_rows(block_->rows(row_indices_[i], 1), to.rows_from(i, 1));
+    row_indices_.clear();
   }
   block->filled = count_;
   block_ = std::move(block);
@@ -87,13 +87,13 @@ void KeyValueCache::Entry::take_own(int64_t rows, int64_t key_cols, int64_t valu
 // Room for `rows` more that no other sequence has written to: behind those of this sequence, or for a single row
 // anywhere in its block.
 void KeyValueCache::Entry::make_room(int64_t rows, int64_t key_cols, int64_t value_cols) {
-  const bool in_order = block_ && listed_.empty() && block_->filled == count_;
+  const bool in_order = block_ && row_indices_.empty() && block_->filled == count_;
   if (block_ && (in_order || rows == 1) && block_->filled + rows <= block_->capacity) return;
-  take_own(rows, key_cols, value_cols);
+  reallocate(rows, key_cols, value_cols);
 }
 
-void KeyValueCache::Entry::put_in_order() {
-  if (!listed_.empty()) take_own(0, key_cols(), value_cols());
+void KeyValueCache::Entry::compact() {
+  if (!row_indices_.empty()) reallocate(0, key_cols(), value_cols());
 }
 
 void KeyValueCache::Entry::append(ConstMatrix keys, ConstMatrix values) {
@@ -106,18 +106,18 @@ void KeyValueCache::Entry::append(ConstMatrix keys, ConstMatrix values) {
   const Matrix to = block_->rows(first, keys.rows);
   copy_rows(keys, to.cols_from(0, keys.cols));
   copy_rows(values, to.cols_from(keys.cols, values.cols));
-  if (first != count_ && listed_.empty()) {
-    listed_.resize(count_);
-    std::iota(listed_.begin(), listed_.end(), 0);
+  if (first != count_ && row_indices_.empty()) {
+    row_indices_.resize(count_);
+    std::iota(row_indices_.begin(), row_indices_.end(), 0);
   }
-  if (first != count_) listed_.push_back(static_cast<int32_t>(first));
+  if (first != count_) row_indices_.push_back(static_cast<int32_t>(first));
   count_ += keys.rows;
   block_->filled += keys.rows;
 }
 
 void KeyValueCache::Entry::shorten(int64_t count) {
   count_ = std::min(count_, count);
-  if (static_cast<int64_t>(listed_.size()) > count_) listed_.resize(count_);
+  if (static_cast<int64_t>(row_indices_.size()) > count_) row_indices_.resize(count_);
   if (count_ == 0) block_.reset();
 }
 
@@ -156,12 +156,12 @@ void KeyValueCache::add(const Saved& saved, int64_t length, int64_t limit) {
     fill(layers_[i]);
     Entry& entry = layers_[i].back();
     entry.block_ = saved.layers[i].block_;
-    entry.listed_ = saved.layers[i].listed_;
+    entry.row_indices_ = saved.layers[i].row_indices_;
     entry.count_ = saved.layers[i].count_;
     entry.shorten(length);
     // A block larger than this sequence may have would count for nobody once those it came from are gone.
     if (limit > 0 && entry.block_ && entry.block_->capacity > std::max(limit, length))
-      entry.take_own(0, entry.key_cols(), entry.value_cols());
+      entry.reallocate(0, entry.key_cols(), entry.value_cols());
   }
   lengths_.back() = length;
 }
@@ -173,7 +173,7 @@ KeyValueCache::Saved KeyValueCache::save(int64_t sequence) const {
   return saved;
 }
 
-void KeyValueCache::keep(std::span<const int32_t> sequences) {
+void KeyValueCache::reorder(std::span<const int32_t> sequences) {
   std::vector<int64_t> lengths, limits;
   for (int32_t i : sequences) {
     lengths.push_back(lengths_.at(i));

@@ -36,12 +36,12 @@ class KeyValueCache {
     // Several rows at once leave the sequence in order.
     void append(ConstMatrix keys, ConstMatrix values);
     void shorten(int64_t count);  // forgets the rows behind the first `count`
-    void put_in_order();          // row i is again where i says
+    void compact();               // row i is again where i says
     ConstMatrix keys() const { return part(0, key_cols()); }
     ConstMatrix values() const { return part(key_cols(), value_cols()); }
     int64_t count() const { return count_; }
     // Which rows, from those of keys() and values() on, are those of the sequence; empty: 0, 1, 2, …
-    const std::vector<int32_t>& listed() const { return listed_; }
+    const std::vector<int32_t>& listed() const { return row_indices_; }
 
    private:
     friend class KeyValueCache;
@@ -50,10 +50,10 @@ class KeyValueCache {
     int64_t value_cols() const;
     ConstMatrix part(int64_t first_col, int64_t cols) const;
     void make_room(int64_t rows, int64_t key_cols, int64_t value_cols);
-    void take_own(int64_t rows, int64_t key_cols, int64_t value_cols);
+    void reallocate(int64_t rows, int64_t key_cols, int64_t value_cols);
 
     std::shared_ptr<Block> block_;
-    std::vector<int32_t> listed_;
+    std::vector<int32_t> row_indices_;
     int64_t count_ = 0;  // rows of the block that belong to this sequence
     int64_t limit_ = 0;  // rows that it will have at most; 0: nobody knows
     std::shared_ptr<ByteCount> bytes_;
@@ -83,7 +83,7 @@ class KeyValueCache {
   void add(const Saved& saved, int64_t length, int64_t limit = 0);
   Saved save(int64_t sequence) const;
   // Sequence i is from now on what sequences[i] was: chooses, drops, repeats and reorders.
-  void keep(std::span<const int32_t> sequences);
+  void reorder(std::span<const int32_t> sequences);
 
   int64_t bytes() const { return bytes_->now; }        // of all blocks that live, saved ones included
   int64_t most_bytes() const { return bytes_->peak; }  // that ever were

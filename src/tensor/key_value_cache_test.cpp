@@ -57,7 +57,7 @@ TEST(KeyValueCache, CopiesShareTheirBeginningAndGoOnByThemselves) {
   EXPECT_EQ(a.keys().data, b.keys().data);  // still one block
   EXPECT_EQ(a.keys().data, c.keys().data);
   EXPECT_EQ(b.listed(), (std::vector<int32_t>{0, 1, 2, 5}));
-  a.put_in_order();
+  a.compact();
   EXPECT_TRUE(a.listed().empty());
   EXPECT_EQ(first_numbers(a), (std::vector<real>{1, 2, 4}));
   b.shorten(2);
@@ -127,7 +127,7 @@ TEST(KeyValueCache, SequencesAreAddedChosenAndRepeated) {
   EXPECT_EQ(cache.length(2), 0);
   EXPECT_EQ(cache.layer(1)[2].count(), 0);
   const int32_t rows[] = {1, 2, 1};
-  cache.keep(rows);
+  cache.reorder(rows);
   append(cache.layer(1)[0], 3);
   append(cache.layer(1)[2], 4);
   EXPECT_EQ(first_numbers(cache.layer(1)[0]), (std::vector<real>{2, 3}));
@@ -158,10 +158,10 @@ TEST(KeyValueCache, MemoryIsCountedAndComesBack) {
   EXPECT_EQ(cache.bytes(), 40 * row);  // never more rows than its limit
   append_all(cache, 1, 1);
   EXPECT_EQ(cache.bytes(), (40 + KeyValueCache::kFirstRows) * row);
-  cache.keep(std::vector<int32_t>{1});
+  cache.reorder(std::vector<int32_t>{1});
   EXPECT_EQ(cache.bytes(), KeyValueCache::kFirstRows * row);
   EXPECT_GE(cache.most_bytes(), (40 + KeyValueCache::kFirstRows) * row);
-  cache.keep(std::vector<int32_t>{});
+  cache.reorder(std::vector<int32_t>{});
   EXPECT_EQ(cache.bytes(), 0);
 }
 
@@ -169,7 +169,7 @@ TEST(KeyValueCache, WhatWasSavedCanBeGoneOnFrom) {
   KeyValueCache cache(1);
   append_all(cache, 0, 20);
   const KeyValueCache::Saved saved = cache.save(0);
-  cache.keep(std::vector<int32_t>{});
+  cache.reorder(std::vector<int32_t>{});
   EXPECT_EQ(cache.bytes(), saved.bytes());
   cache.add(saved, 5);
   cache.add(saved, 20);
@@ -191,7 +191,7 @@ TEST(KeyValueCache, ALimitHoldsForWhatIsTakenOver) {
   KeyValueCache cache(1);
   append_all(cache, 0, 1000);
   KeyValueCache::Saved saved = cache.save(0);
-  cache.keep(std::vector<int32_t>{});
+  cache.reorder(std::vector<int32_t>{});
   cache.add(saved, 5, 30);
   saved = {};
   EXPECT_LE(cache.bytes(), 30 * static_cast<int64_t>(3 * sizeof(real)));

@@ -102,7 +102,7 @@ void dequantize_q4_0(const std::byte* block, real* out) {
   }
 }
 
-void dequantize_sub_blocks(NumberType type, const std::byte* row, int64_t cols, real* out) {
+void dequantize_sub_blocks(DType type, const std::byte* row, int64_t cols, real* out) {
   for (int64_t i = 0; i < cols; i += kBlockNumbers) {
     const SubBlock sub = read_sub_block(type, row, i / kBlockNumbers);
     for (size_t j = 0; j < sub.q.size(); ++j)
@@ -112,11 +112,11 @@ void dequantize_sub_blocks(NumberType type, const std::byte* row, int64_t cols, 
 
 }  // namespace
 
-void quantize_row(const real* numbers, int64_t cols, NumberType type, std::byte* out, float* factor,
+void quantize_row(const real* numbers, int64_t cols, DType type, std::byte* out, float* factor,
                   const std::string& where) {
   check(std::all_of(numbers, numbers + cols, [](real x) { return std::isfinite(x); }),
         "{}: holds a number that is not finite: it cannot be quantised", where);
-  if (type == NumberType::q8) {
+  if (type == DType::q8) {
     *factor = largest(numbers, cols) / 127;
     return quantize_bytes(numbers, cols, *factor, out);
   }
@@ -124,14 +124,14 @@ void quantize_row(const real* numbers, int64_t cols, NumberType type, std::byte*
         name_of(type));
   check(largest(numbers, cols) < 127 * 65504.0F / 16, "{}: holds a number too large for a 16-bit factor", where);
   for (int64_t i = 0; i < cols; i += kBlockNumbers, out += bytes_of(type, kBlockNumbers))
-    type == NumberType::q8_0 ? quantize_q8_0(numbers + i, out) : quantize_q4_0(numbers + i, out);
+    type == DType::q8_0 ? quantize_q8_0(numbers + i, out) : quantize_q4_0(numbers + i, out);
 }
 
-void dequantize_row(NumberType type, const std::byte* numbers, float factor, int64_t cols, real* out) {
-  if (type == NumberType::q8) return dequantize_bytes(numbers, cols, factor, out);
+void dequantize_row(DType type, const std::byte* numbers, float factor, int64_t cols, real* out) {
+  if (type == DType::q8) return dequantize_bytes(numbers, cols, factor, out);
   if (block_type(type)) return dequantize_sub_blocks(type, numbers, cols, out);
   for (int64_t i = 0; i < cols; i += kBlockNumbers, numbers += bytes_of(type, kBlockNumbers)) {
-    if (type == NumberType::q8_0)
+    if (type == DType::q8_0)
       dequantize_bytes(numbers + 2, kBlockNumbers, factor_of(numbers), out + i);
     else
       dequantize_q4_0(numbers, out + i);
@@ -144,7 +144,7 @@ void read_rows(const Weight& weight, int64_t first, int64_t count, real* out) {
   for (int64_t i = 0; i < count; ++i) {
     const std::byte* const row = static_cast<const std::byte*>(weight.data) + (first + i) * bytes;
     if (is_quantized(weight.type))
-      dequantize_row(weight.type, row, weight.factors ? weight.factors[first + i] : 0, cols, out + i * cols);
+      dequantize_row(weight.type, row, weight.scales ? weight.scales[first + i] : 0, cols, out + i * cols);
     else
       to_real(weight.type, row, cols, out + i * cols);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Rows of numbers to quantised types and back (see NumberType). A row's bytes depend on its own numbers alone.
+// Rows of numbers to quantised types and back (see DType). A row's bytes depend on its own numbers alone.
 //
 //   q8_0   d = max|x| / 127 in each block, q = round(x / d)
 //   q8     the same with one d a row
@@ -10,18 +10,18 @@
 
 #include <cstddef>
 
-#include "tensor/number_type.h"
+#include "tensor/dtype.h"
 #include "tensor/weight.h"
 
 namespace limpid {
 
 // `cols` numbers to bytes_of(type, cols) bytes. `factor` gets the row's factor where the type is q8. Numbers must be
 // finite: others are an Error that begins with `where`.
-void quantize_row(const real* numbers, int64_t cols, NumberType type, std::byte* out, float* factor,
+void quantize_row(const real* numbers, int64_t cols, DType type, std::byte* out, float* factor,
                   const std::string& where);
 
 // And back.
-void dequantize_row(NumberType type, const std::byte* numbers, float factor, int64_t cols, real* out);
+void dequantize_row(DType type, const std::byte* numbers, float factor, int64_t cols, real* out);
 
 // Rows of a weight of two dimensions, of any type, as reals, by the calling thread alone.
 void read_rows(const Weight& weight, int64_t first, int64_t count, real* out);

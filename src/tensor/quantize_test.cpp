@@ -17,7 +17,7 @@ std::vector<real> normal(int64_t count, uint64_t key, double scale = 1) {
   return numbers;
 }
 
-std::vector<real> there_and_back(const std::vector<real>& numbers, NumberType type) {
+std::vector<real> there_and_back(const std::vector<real>& numbers, DType type) {
   const auto cols = static_cast<int64_t>(numbers.size());
   std::vector<std::byte> bytes(bytes_of(type, cols));
   float factor = 0;
@@ -35,7 +35,7 @@ double largest(const std::vector<real>& x, size_t begin, size_t count) {
 
 TEST(Quantize, EightBitsAreWithinHalfAStep) {
   const std::vector<real> x = normal(320, 1, 3);
-  const std::vector<real> blocks = there_and_back(x, NumberType::q8_0), rows = there_and_back(x, NumberType::q8);
+  const std::vector<real> blocks = there_and_back(x, DType::q8_0), rows = there_and_back(x, DType::q8);
   for (size_t i = 0; i < x.size(); ++i) {
     const double step = largest(x, i / 32 * 32, 32) / 127;
     // the factor has 11 bits: 127 steps are off by up to 127·2⁻¹² of one
@@ -46,7 +46,7 @@ TEST(Quantize, EightBitsAreWithinHalfAStep) {
 
 TEST(Quantize, FourBitsAreNoWorseThanTheLargestAtMinusEight) {
   for (uint64_t key = 0; key < 50; ++key) {
-    const std::vector<real> x = normal(32, key), back = there_and_back(x, NumberType::q4_0);
+    const std::vector<real> x = normal(32, key), back = there_and_back(x, DType::q4_0);
     double found = 0, plain = 0;
     real most = 0;
     for (const real number : x)
@@ -67,29 +67,29 @@ TEST(Quantize, NumbersThatFitComeBack) {
     eight.push_back(static_cast<real>(0.25 * (i == 0 ? 127 : i - 16)));
     four.push_back(static_cast<real>(0.5 * (i % 16 - 8)));
   }
-  EXPECT_EQ(there_and_back(eight, NumberType::q8_0), eight);
-  EXPECT_EQ(there_and_back(eight, NumberType::q8), eight);
-  EXPECT_EQ(there_and_back(four, NumberType::q4_0), four);
+  EXPECT_EQ(there_and_back(eight, DType::q8_0), eight);
+  EXPECT_EQ(there_and_back(eight, DType::q8), eight);
+  EXPECT_EQ(there_and_back(four, DType::q4_0), four);
   const std::vector<real> zeros(64, 0);
-  for (const NumberType type : {NumberType::q8_0, NumberType::q4_0, NumberType::q8})
+  for (const DType type : {DType::q8_0, DType::q4_0, DType::q8})
     EXPECT_EQ(there_and_back(zeros, type), zeros) << name_of(type);
 }
 
 TEST(Quantize, WhatCannotBeStoredIsRefused) {
-  EXPECT_THROW(there_and_back(normal(33, 1), NumberType::q8_0), Error);
-  EXPECT_NO_THROW(there_and_back(normal(33, 1), NumberType::q8));
+  EXPECT_THROW(there_and_back(normal(33, 1), DType::q8_0), Error);
+  EXPECT_NO_THROW(there_and_back(normal(33, 1), DType::q8));
   std::vector<real> x = normal(32, 1);
   x[3] = std::numeric_limits<real>::infinity();
-  EXPECT_THROW(there_and_back(x, NumberType::q8), Error);
+  EXPECT_THROW(there_and_back(x, DType::q8), Error);
 }
 
 TEST(Quantize, RowsOfAWeightAreRead) {
   const std::vector<real> x = normal(3 * 32, 5);
-  std::vector<std::byte> bytes(bytes_of(NumberType::q4_0, 96));
+  std::vector<std::byte> bytes(bytes_of(DType::q4_0, 96));
   for (int64_t i = 0; i < 3; ++i)
-    quantize_row(x.data() + 32 * i, 32, NumberType::q4_0, bytes.data() + 18 * i, nullptr, "[test]");
+    quantize_row(x.data() + 32 * i, 32, DType::q4_0, bytes.data() + 18 * i, nullptr, "[test]");
   Weight weight{.name = "w", .shape = {3, 32}};
-  weight.point_to(NumberType::q4_0, bytes.data());
+  weight.point_to(DType::q4_0, bytes.data());
   std::vector<real> all(96), last(32);
   read_numbers(weight, all.data());
   read_rows(weight, 2, 1, last.data());

@@ -12,7 +12,7 @@ namespace limpid {
 struct Gradient {
   int64_t rows = 0;
   int64_t cols = 0;
-  Numbers block;
+  Buffer block;
 };
 
 class Tensor {
@@ -43,7 +43,7 @@ class Tensor {
   Tensor gradient_only() const;
 
  private:
-  Numbers block_;
+  Buffer block_;
   Matrix view_;
   int64_t whole_ = 0;  // numbers in the value that this is, or is a slice of
   int64_t offset_ = 0;

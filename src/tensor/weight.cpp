@@ -2,11 +2,11 @@
 
 namespace limpid {
 
-void Weight::point_to(NumberType number_type, const void* numbers, const float* row_factors) {
+void Weight::point_to(DType dtype, const void* numbers, const float* row_scales) {
   offset = index = -1;
-  type = number_type;
+  type = dtype;
   data = numbers;
-  factors = row_factors;
+  scales = row_scales;
   packed = is_quantized(type) ? std::make_shared<PackedCache>() : nullptr;
 }
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "tensor/dtype.h"
 #include "tensor/matrix.h"
-#include "tensor/number_type.h"
 
 namespace limpid {
 
@@ -34,7 +34,7 @@ struct Initial {
 };
 
 // What a parameter is for, for tables of parameters.
-enum class Part { embedding, position, attention, feed_forward, norm, recurrent, output };
+enum class ParameterRole { embedding, position, attention, feed_forward, norm, recurrent, output };
 
 // The form of a weight's numbers that a product reads, made when one first needs it and then shared by all threads.
 class PackedCache {
@@ -56,15 +56,15 @@ class PackedCache {
 struct Weight {
   std::string name;            // the Hugging Face name of its family
   std::vector<int64_t> shape;  // as files have it
-  Part part = Part::embedding;
+  ParameterRole part = ParameterRole::embedding;
   Initial initial;
   bool trainable = true;  // false: statistics that are kept but not learned
   // Where row i of ours is in the files of its family, which keep them in another order; null: the same.
   std::shared_ptr<const std::vector<int32_t>> file_rows;
 
-  NumberType type = kRealType;
+  DType type = kRealType;
   const void* data = nullptr;
-  const float* factors = nullptr;       // of type q8: one a row
+  const float* scales = nullptr;        // of type q8: one a row
   std::shared_ptr<PackedCache> packed;  // of quantised types, and of reals where that pays
   int64_t offset = -1;  // in the flat buffer of Parameters, counted in numbers; -1: lies elsewhere and is not trained
   int64_t index = -1;   // in the order of visit_parameters
@@ -77,7 +77,7 @@ struct Weight {
   bool is_matrix() const { return shape.size() == 2 && shape[0] > 1; }  // read by linear or embedding: of any precision
   // The weight's numbers are these from now on: its packed form goes with the old ones. Somebody else keeps them; they
   // are not trained unless Parameters says where they lie.
-  void point_to(NumberType number_type, const void* numbers, const float* row_factors = nullptr);
+  void point_to(DType dtype, const void* numbers, const float* row_scales = nullptr);
   void pack();                  // products read a packed form of the reals, made when first needed
   const real* numbers() const;  // throws where the weight is stored in another precision
   ConstMatrix matrix() const;   // of a weight of two dimensions, likewise

@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "base/temporary_folder.h"
 #include "text/character_map.h"
-#include "text/sentencepiece_facts.h"
+#include "text/sentencepiece_info.h"
 #include "text/sentencepiece_tokenizer.h"
 #include "text/small_text.h"
 #include "text/tokenizer_training.h"
@@ -42,7 +42,7 @@ std::string trained_model() {
 
 TEST(DamagedTokenizers, BitsOfACharacterMapFlipped) {
   const std::string model = trained_model();
-  const std::string map = sentencepiece_facts(model, "x").character_map;
+  const std::string map = sentencepiece_info(model, "x").character_map;
   ASSERT_GT(map.size(), 1000U);
   const size_t begin = model.find(map);
   Random random(5);

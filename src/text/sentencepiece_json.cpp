@@ -34,7 +34,7 @@ ordered_json replace(const char* part, const char* pattern, const char* content)
 }
 
 // The compiled map, or what it does in words that every reader knows: those in JavaScript take any map for "nmt_nfkc".
-void add_character_steps(ordered_json& steps, const SentencePieceFacts& facts) {
+void add_character_steps(ordered_json& steps, const SentencePieceInfo& facts) {
   if (facts.character_map.empty()) return;
   if (facts.rule == "nfkc" || facts.rule == "nfkc_cf") {
     steps.push_back({{"type", "NFKC"}});
@@ -46,7 +46,7 @@ void add_character_steps(ordered_json& steps, const SentencePieceFacts& facts) {
   if (facts.rule.ends_with("_cf")) steps.push_back({{"type", "Lowercase"}});
 }
 
-ordered_json normalizer(const SentencePieceFacts& facts) {
+ordered_json normalizer(const SentencePieceInfo& facts) {
   ordered_json steps = ordered_json::array();
   add_character_steps(steps, facts);
   if (facts.fold_spaces) {

@@ -23,7 +23,7 @@ constexpr std::string_view kSpace = "\u2581";  // "▁", which stands for a spac
 // cannot hold (they are built by one call per byte).
 void check_model(const std::string& model, std::string_view where) {
   constexpr size_t kLongestPiece = 4096;
-  check_character_map(sentencepiece_facts(model, where).character_map, where);
+  check_character_map(sentencepiece_info(model, where).character_map, where);
   size_t id = 0;
   for (const SentencePiecePiece& piece : sentencepiece_pieces(model, where)) {
     const bool text = !piece.text.empty() && piece.text.find('\0') == std::string::npos && !invalid_utf8(piece.text);
@@ -94,7 +94,7 @@ SentencePieceTokenizer::SentencePieceTokenizer(std::string model, std::unique_pt
                                                Normalizer before)
     : StorableTokenizer(table ? std::move(table) : own_table(*processor, where)),
       model_(std::move(model)),
-      facts_(sentencepiece_facts(model_, where)),
+      facts_(sentencepiece_info(model_, where)),
       processor_(std::move(processor)),
       before_(std::move(before)) {
   for (int id = 0; id < processor_->GetPieceSize(); ++id)

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "text/normalizer.h"
-#include "text/sentencepiece_facts.h"
+#include "text/sentencepiece_info.h"
 #include "text/storable_tokenizer.h"
 
 namespace sentencepiece {
@@ -34,7 +34,7 @@ class SentencePieceTokenizer final : public StorableTokenizer {
                          std::shared_ptr<const Vocabulary> table, Normalizer before);
 
   std::string model_;
-  SentencePieceFacts facts_;
+  SentencePieceInfo facts_;
   std::unique_ptr<Processor> processor_;
   Normalizer before_;
   std::vector<int32_t> to_table_;  // by the model's own id

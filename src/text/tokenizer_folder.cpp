@@ -171,7 +171,7 @@ Tokenizers load_vocab_and_merges(const fs::path& vocab, const fs::path& merges) 
   return {tokenizer, tokenizer};
 }
 
-// WordPiece: a token a line, its id the line's number.
+// WordPiece: a token per line, its id the line's number.
 Tokenizers load_vocab_txt(const fs::path& path) {
   const std::string where = "[tokenizer] " + path.string();
   std::vector<std::string> pieces, special;

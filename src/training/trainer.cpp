@@ -176,7 +176,7 @@ class Trainer {
   void start_from(const fs::path& model) {
     const SafetensorsFolder files(model);
     read_weights(files, parameters_, [&](const Weight& weight) {
-      return task_ == Task::classification && weight.part == Part::output && !files.find(weight.name);
+      return task_ == Task::classification && weight.part == ParameterRole::output && !files.find(weight.name);
     });
   }
 

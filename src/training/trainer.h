@@ -13,7 +13,7 @@ namespace limpid {
 struct StepReport {
   int64_t step = 0, steps = 0;  // updates done and expected; expected 0: unknown
   int64_t epoch = 0;
-  double loss = 0;  // nats a token, smoothed labels included, mean of the last updates
+  double loss = 0;  // nats per token, smoothed labels included, mean of the last updates
   double learning_rate = 0;
   double gradient_norm = 0;              // 0: nobody clips
   double tokens_per_second = 0;          // to be predicted
@@ -26,7 +26,7 @@ struct ShownTranslation {
 
 struct ValidationReport {
   int64_t step = 0, epoch = 0;
-  double loss = 0;                          // nats a token
+  double loss = 0;                          // nats per token
   std::optional<double> bleu, chrf, exact;  // exact: share of examples that are right, 0 … 100
   std::vector<ShownTranslation> shown;
   bool best = false;

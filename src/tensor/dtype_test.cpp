@@ -1,4 +1,4 @@
-#include "tensor/number_type.h"
+#include "tensor/dtype.h"
 
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
@@ -16,7 +16,7 @@ namespace {
 
 // A 16-bit type by its fields; the value by the definition of IEEE 754, in double.
 struct Small {
-  NumberType type;
+  DType type;
   int exponent_bits;
   int fraction_bits;
 
@@ -30,14 +30,14 @@ struct Small {
     return bits & 0x8000u ? -magnitude : magnitude;
   }
   uint16_t infinity() const { return static_cast<uint16_t>(((1u << exponent_bits) - 1) << fraction_bits); }
-  float read(uint16_t bits) const { return type == NumberType::f16 ? from_f16(bits) : from_bf16(bits); }
+  float read(uint16_t bits) const { return type == DType::f16 ? from_f16(bits) : from_bf16(bits); }
   template <class T>
   uint16_t write(T number) const {
-    return type == NumberType::f16 ? to_f16(number) : to_bf16(number);
+    return type == DType::f16 ? to_f16(number) : to_bf16(number);
   }
 };
 
-constexpr Small kSmall[] = {{NumberType::f16, 5, 10}, {NumberType::bf16, 8, 7}};
+constexpr Small kSmall[] = {{DType::f16, 5, 10}, {DType::bf16, 8, 7}};
 
 // Calls the test with each instruction set that this machine has.
 template <class Test>
@@ -52,11 +52,11 @@ void with_every_instruction_set(Test test) {
   hwy::GetChosenTarget().DeInit();
 }
 
-TEST(NumberType, SizesAndNames) {
-  EXPECT_EQ(bytes_of(NumberType::f64), 8);
-  EXPECT_EQ(bytes_of(NumberType::f32, 3), 12);
-  EXPECT_EQ(bytes_of(NumberType::f16, 3), 6);
-  EXPECT_EQ(bytes_of(NumberType::bf16), 2);
+TEST(DType, SizesAndNames) {
+  EXPECT_EQ(bytes_of(DType::f64), 8);
+  EXPECT_EQ(bytes_of(DType::f32, 3), 12);
+  EXPECT_EQ(bytes_of(DType::f16, 3), 6);
+  EXPECT_EQ(bytes_of(DType::bf16), 2);
   EXPECT_EQ(bytes_of(kRealType), static_cast<int64_t>(sizeof(real)));
   for (const char* const name : {"F64", "F32", "F16", "BF16"}) {
     const auto type = number_type_named(name);
@@ -68,7 +68,7 @@ TEST(NumberType, SizesAndNames) {
   EXPECT_FALSE(number_type_named(""));
 }
 
-TEST(NumberType, EverySmallNumberReadsAndWritesBack) {
+TEST(DType, EverySmallNumberReadsAndWritesBack) {
   for (const Small& small : kSmall) {
     for (uint32_t bits = 0; bits < 65536; ++bits) {
       const float got = small.read(static_cast<uint16_t>(bits));
@@ -104,14 +104,14 @@ void expect_nearest_even(const Small& small) {
   }
 }
 
-TEST(NumberType, RoundsToNearestEven) {
+TEST(DType, RoundsToNearestEven) {
   for (const Small& small : kSmall) {
     expect_nearest_even<float>(small);
     expect_nearest_even<double>(small);  // two roundings, by way of float, would miss `less` and `more`
   }
 }
 
-TEST(NumberType, Extremes) {
+TEST(DType, Extremes) {
   for (const Small& small : kSmall) {
     const uint16_t infinity = small.infinity();
     EXPECT_EQ(small.write(HUGE_VALF), infinity);
@@ -126,7 +126,7 @@ TEST(NumberType, Extremes) {
   }
 }
 
-TEST(NumberType, BulkEqualsOneByOne) {
+TEST(DType, BulkEqualsOneByOne) {
   std::vector<uint16_t> bits(65536);
   for (uint32_t i = 0; i < 65536; ++i) bits[i] = static_cast<uint16_t>(i);
   std::vector<real> reals(bits.size());
@@ -144,7 +144,7 @@ TEST(NumberType, BulkEqualsOneByOne) {
   });
 }
 
-TEST(NumberType, BulkRoundsAnyReal) {
+TEST(DType, BulkRoundsAnyReal) {
   Random random(1);
   std::vector<real> numbers(100000);
   for (real& number : numbers) number = std::bit_cast<float>(static_cast<uint32_t>(random.bits()));
@@ -160,9 +160,9 @@ TEST(NumberType, BulkRoundsAnyReal) {
 }
 
 // Every type, short counts around the width of vectors, every alignment: what lies beside the numbers is not touched.
-TEST(NumberType, AnyCountAndAlignment) {
+TEST(DType, AnyCountAndAlignment) {
   with_every_instruction_set([] {
-    for (const NumberType type : {NumberType::f64, NumberType::f32, NumberType::f16, NumberType::bf16}) {
+    for (const DType type : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
       for (int64_t count = 0; count <= 67; ++count) {
         const int64_t offset = count % 8, size = bytes_of(type, count);
         std::vector<real> numbers(count), back(count + 1, real(99));
@@ -180,18 +180,18 @@ TEST(NumberType, AnyCountAndAlignment) {
   });
 }
 
-TEST(NumberType, DoublesAndFloats) {
+TEST(DType, DoublesAndFloats) {
   const double numbers[] = {1.0 / 3, -0.0, 1e300, 1e-310, HUGE_VAL};
   real reals[5];
-  to_real(NumberType::f64, numbers, 5, reals);
+  to_real(DType::f64, numbers, 5, reals);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(reals[i], static_cast<real>(numbers[i]));
   EXPECT_TRUE(std::signbit(reals[1]));
   float floats[5];
-  from_real(reals, 5, NumberType::f32, floats);
+  from_real(reals, 5, DType::f32, floats);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(floats[i], static_cast<float>(numbers[i]));
 }
 
-TEST(NumberType, SameBitsWithAnyNumberOfThreads) {
+TEST(DType, SameBitsWithAnyNumberOfThreads) {
   Random random(2);
   std::vector<real> numbers(100003), one(numbers.size()), two(numbers.size());
   for (real& number : numbers) number = static_cast<real>(random.normal());

@@ -1,5 +1,5 @@
 #pragma once
-// NumberType: how a number lies in a file or in a weight, and its conversion to and from `real`.
+// DType: how a number lies in a file or in a weight, and its conversion to and from `real`.
 //
 //   type   sign exponent fraction   largest    smallest normal
 //   f64      1      11       52     1.8e308    2.2e-308
@@ -9,7 +9,7 @@
 //
 // Narrowing rounds to nearest, ties to even (IEEE 754), beyond the largest to infinity; NaN stays NaN.
 //
-// Quantised types keep small integers q and factors d, and lie in rows:
+// Quantised types keep small integers q and scales d, and lie in rows:
 //
 //   q8_0   GGUF's: blocks of 32 numbers, each 34 bytes: d (f16), 32 signed bytes          x = d·q
 //   q4_0   GGUF's: blocks of 32 numbers, each 18 bytes: d (f16), 16 bytes whose low halves are the first 16 numbers
@@ -25,28 +25,28 @@
 
 namespace limpid {
 
-enum class NumberType : uint8_t { f64, f32, f16, bf16, q8_0, q4_0, q8 };
+enum class DType : uint8_t { f64, f32, f16, bf16, q8_0, q4_0, q8 };
 
-inline constexpr NumberType kRealType = sizeof(real) == 8 ? NumberType::f64 : NumberType::f32;
+inline constexpr DType kRealType = sizeof(real) == 8 ? DType::f64 : DType::f32;
 inline constexpr int64_t kBlockNumbers = 32;  // of q8_0 and q4_0
 
-constexpr bool is_quantized(NumberType type) { return type >= NumberType::q8_0; }
-constexpr bool is_blocked(NumberType type) { return type == NumberType::q8_0 || type == NumberType::q4_0; }
+constexpr bool is_quantized(DType type) { return type >= DType::q8_0; }
+constexpr bool is_blocked(DType type) { return type == DType::q8_0 || type == DType::q4_0; }
 
 // Bytes that `count` numbers take: of blocked types a whole number of blocks.
-int64_t bytes_of(NumberType type, int64_t count = 1);
+int64_t bytes_of(DType type, int64_t count = 1);
 
 // Where numbers of a type may lie: multiples of so many bytes.
-int64_t alignment_of(NumberType type);
+int64_t alignment_of(DType type);
 
 // "F64", "F32", "F16", "BF16": as safetensors, Hugging Face and GGUF write them; "Q8_0", "Q4_0": as GGUF does; "Q8".
-std::string_view name_of(NumberType type);
-std::optional<NumberType> number_type_named(std::string_view name);
+std::string_view name_of(DType type);
+std::optional<DType> number_type_named(std::string_view name);
 
 // Numbers of a type, at any alignment, to reals; and reals to a type. In parallel; the same bits with any number of
 // threads and any instruction set. `out` must not overlap the input. Quantised types: tensor/quantize.h.
-void to_real(NumberType type, const void* numbers, int64_t count, real* out);
-void from_real(const real* numbers, int64_t count, NumberType type, void* out);
+void to_real(DType type, const void* numbers, int64_t count, real* out);
+void from_real(const real* numbers, int64_t count, DType type, void* out);
 
 // One number at a time: 16-bit types are passed as their bits.
 

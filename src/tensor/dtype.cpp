@@ -1,9 +1,9 @@
 // The loops are plain C++, compiled once for each instruction set and chosen at run time: gcc and clang turn the
 // branch-free conversions of the header into vector code, which memory then bounds.
-#include "tensor/number_type.h"
+#include "tensor/dtype.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "tensor/number_type.cpp"
+#define HWY_TARGET_INCLUDE "tensor/dtype.cpp"
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4)  // no faster here than the baseline, SSE2
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -32,23 +32,22 @@ void convert_from_real(const real* in, int64_t count, std::byte* out, Convert co
   }
 }
 
-void range_to_real(NumberType type, const std::byte* in, int64_t count, real* out) {
+void range_to_real(DType type, const std::byte* in, int64_t count, real* out) {
   switch (type) {
-    case NumberType::f64: return convert_to_real<double>(in, count, out, [](double x) { return x; });
-    case NumberType::f32: return convert_to_real<float>(in, count, out, [](float x) { return x; });
-    case NumberType::f16: return convert_to_real<uint16_t>(in, count, out, [](uint16_t x) { return from_f16(x); });
-    case NumberType::bf16: return convert_to_real<uint16_t>(in, count, out, [](uint16_t x) { return from_bf16(x); });
+    case DType::f64: return convert_to_real<double>(in, count, out, [](double x) { return x; });
+    case DType::f32: return convert_to_real<float>(in, count, out, [](float x) { return x; });
+    case DType::f16: return convert_to_real<uint16_t>(in, count, out, [](uint16_t x) { return from_f16(x); });
+    case DType::bf16: return convert_to_real<uint16_t>(in, count, out, [](uint16_t x) { return from_bf16(x); });
     default: break;  // callers check
   }
 }
 
-void range_from_real(const real* in, int64_t count, NumberType type, std::byte* out) {
+void range_from_real(const real* in, int64_t count, DType type, std::byte* out) {
   switch (type) {
-    case NumberType::f64:
-      return convert_from_real<double>(in, count, out, [](real x) { return static_cast<double>(x); });
-    case NumberType::f32: return convert_from_real<float>(in, count, out, [](real x) { return static_cast<float>(x); });
-    case NumberType::f16: return convert_from_real<uint16_t>(in, count, out, [](real x) { return to_f16(x); });
-    case NumberType::bf16: return convert_from_real<uint16_t>(in, count, out, [](real x) { return to_bf16(x); });
+    case DType::f64: return convert_from_real<double>(in, count, out, [](real x) { return static_cast<double>(x); });
+    case DType::f32: return convert_from_real<float>(in, count, out, [](real x) { return static_cast<float>(x); });
+    case DType::f16: return convert_from_real<uint16_t>(in, count, out, [](real x) { return to_f16(x); });
+    case DType::bf16: return convert_from_real<uint16_t>(in, count, out, [](real x) { return to_bf16(x); });
     default: break;  // callers check
   }
 }
@@ -75,45 +74,44 @@ static_assert(std::endian::native == std::endian::little, "files hold little-end
 
 }  // namespace
 
-int64_t bytes_of(NumberType type, int64_t count) {
+int64_t bytes_of(DType type, int64_t count) {
   if (const BlockType* blocks = block_type(type)) return count / blocks->numbers * blocks->bytes;
   switch (type) {
-    case NumberType::f64: return count * 8;
-    case NumberType::f32: return count * 4;
-    case NumberType::f16:
-    case NumberType::bf16: return count * 2;
-    case NumberType::q8_0: return count / kBlockNumbers * (2 + kBlockNumbers);
-    case NumberType::q4_0: return count / kBlockNumbers * (2 + kBlockNumbers / 2);
-    case NumberType::q8: return count;
+    case DType::f64: return count * 8;
+    case DType::f32: return count * 4;
+    case DType::f16:
+    case DType::bf16: return count * 2;
+    case DType::q8_0: return count / kBlockNumbers * (2 + kBlockNumbers);
+    case DType::q4_0: return count / kBlockNumbers * (2 + kBlockNumbers / 2);
+    case DType::q8: return count;
   }
   fail("[number type] {} is no type of number", static_cast<int>(type));
 }
 
-int64_t alignment_of(NumberType type) { return is_quantized(type) ? 1 : bytes_of(type); }
+int64_t alignment_of(DType type) { return is_quantized(type) ? 1 : bytes_of(type); }
 
-std::string_view name_of(NumberType type) {
+std::string_view name_of(DType type) {
   if (const BlockType* blocks = block_type(type)) return blocks->name;
   switch (type) {
-    case NumberType::f64: return "F64";
-    case NumberType::f32: return "F32";
-    case NumberType::f16: return "F16";
-    case NumberType::bf16: return "BF16";
-    case NumberType::q8_0: return "Q8_0";
-    case NumberType::q4_0: return "Q4_0";
-    case NumberType::q8: return "Q8";
+    case DType::f64: return "F64";
+    case DType::f32: return "F32";
+    case DType::f16: return "F16";
+    case DType::bf16: return "BF16";
+    case DType::q8_0: return "Q8_0";
+    case DType::q4_0: return "Q4_0";
+    case DType::q8: return "Q8";
   }
   fail("[number type] {} is no type of number", static_cast<int>(type));
 }
 
-std::optional<NumberType> number_type_named(std::string_view name) {
-  for (const NumberType type : {NumberType::f64, NumberType::f32, NumberType::f16, NumberType::bf16, NumberType::q8_0,
-                                NumberType::q4_0, NumberType::q8})
+std::optional<DType> number_type_named(std::string_view name) {
+  for (const DType type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::q8_0, DType::q4_0, DType::q8})
     if (name == name_of(type)) return type;
   if (const BlockType* blocks = block_type_named(name)) return blocks->type;
   return std::nullopt;
 }
 
-void to_real(NumberType type, const void* numbers, int64_t count, real* out) {
+void to_real(DType type, const void* numbers, int64_t count, real* out) {
   check(!is_quantized(type), "[number type] {} is quantised: its numbers are read by rows", name_of(type));
   const auto* const in = static_cast<const std::byte*>(numbers);
   parallel_ranges(count, kGrain, [&](int64_t begin, int64_t end) {
@@ -121,7 +119,7 @@ void to_real(NumberType type, const void* numbers, int64_t count, real* out) {
   });
 }
 
-void from_real(const real* numbers, int64_t count, NumberType type, void* out) {
+void from_real(const real* numbers, int64_t count, DType type, void* out) {
   check(!is_quantized(type), "[number type] {} is quantised: its numbers are written by rows", name_of(type));
   auto* const bytes = static_cast<std::byte*>(out);
   parallel_ranges(count, kGrain, [&](int64_t begin, int64_t end) {

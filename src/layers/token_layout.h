@@ -1,5 +1,5 @@
 #pragma once
-// Tokens: the ids of a ragged batch. Stream: what layers know of the tokens they work on besides their vectors.
+// Tokens: the ids of a ragged batch. TokenLayout: what layers know of the tokens they work on besides their vectors.
 
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,7 @@ struct Tokens {
   static Tokens of(const std::vector<std::vector<int32_t>>& rows);
 };
 
-struct Stream {
+struct TokenLayout {
   Sequences sequences;
   std::vector<int32_t> positions;  // of each token within its sequence
   // What self-attention adds to scores by distance, (heads, distances) with this column for distance 0; empty: nothing.
@@ -24,7 +24,7 @@ struct Stream {
   int64_t bias_zero = 0;
 
   // Positions count on from those that each sequence has had before (none without `before`).
-  static Stream of(const Sequences& sequences, const std::vector<int64_t>& before = {});
+  static TokenLayout of(const Sequences& sequences, const std::vector<int64_t>& before = {});
 };
 
 }  // namespace limpid

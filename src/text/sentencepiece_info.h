@@ -9,7 +9,7 @@
 
 namespace limpid {
 
-struct SentencePieceFacts {
+struct SentencePieceInfo {
   bool bpe = false;           // else a unigram language model
   bool dummy_prefix = true;   // a space is put before every text
   bool fold_spaces = true;    // runs of spaces count as one, those at both ends as none
@@ -19,7 +19,7 @@ struct SentencePieceFacts {
 
 // Reads the serialised model (a protocol buffer, sentencepiece_model.proto). `where` begins the message if it is
 // broken.
-SentencePieceFacts sentencepiece_facts(std::string_view model, std::string_view where);
+SentencePieceInfo sentencepiece_info(std::string_view model, std::string_view where);
 
 // Its pieces with their scores and types, in the order of the model's own ids.
 std::vector<SentencePiecePiece> sentencepiece_pieces(std::string_view model, std::string_view where);

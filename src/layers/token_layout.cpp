@@ -1,4 +1,4 @@
-#include "layers/stream.h"
+#include "layers/token_layout.h"
 
 namespace limpid {
 
@@ -13,14 +13,14 @@ Tokens Tokens::of(const std::vector<std::vector<int32_t>>& rows) {
   return tokens;
 }
 
-Stream Stream::of(const Sequences& sequences, const std::vector<int64_t>& before) {
-  Stream stream{.sequences = sequences, .positions = {}};
-  stream.positions.reserve(sequences.tokens());
+TokenLayout TokenLayout::of(const Sequences& sequences, const std::vector<int64_t>& before) {
+  TokenLayout layout{.sequences = sequences, .positions = {}};
+  layout.positions.reserve(sequences.tokens());
   for (int64_t i = 0; i < sequences.count(); ++i) {
     const int64_t first = before.empty() ? 0 : before[i];
-    for (int64_t t = 0; t < sequences.length(i); ++t) stream.positions.push_back(static_cast<int32_t>(first + t));
+    for (int64_t t = 0; t < sequences.length(i); ++t) layout.positions.push_back(static_cast<int32_t>(first + t));
   }
-  return stream;
+  return layout;
 }
 
 }  // namespace limpid

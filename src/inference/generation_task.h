@@ -1,7 +1,7 @@
 #pragma once
-// Writing: one text that is being written, apart from any model. The engine (inference/engine.h) gives it the scores of
-// the next token for each of its rows and is told how they go on. A search has as many rows as live hypotheses, a drawn
-// text has one.
+// GenerationTask: one text that is being written, apart from any model. The engine (inference/engine.h) gives it the
+// scores of the next token for each of its rows and is told how they go on. A search has as many rows as live
+// hypotheses, a drawn text has one.
 
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace limpid {
 
-enum class Ending {
+enum class FinishReason {
   end_token,     // the model ended the text
   stop_string,   // a stop string came
   max_tokens,    // as many tokens as asked for
@@ -20,22 +20,22 @@ enum class Ending {
   cancelled,     // whoever listens has heard enough
   deadline,      // its time was over
 };
-std::string_view name_of(Ending ending);  // "end token", …
+std::string_view name_of(FinishReason ending);  // "end token", …
 
-class Writing {
+class GenerationTask {
  public:
-  virtual ~Writing() = default;
+  virtual ~GenerationTask() = default;
 
   // What the model reads first: of a language model the text to go on with, of an encoder-decoder model the source.
   virtual const std::vector<int32_t>& text() const = 0;
 
-  struct Most {
+  struct Limits {
     int64_t rows = 1;
     int64_t tokens = 0;  // that the decoder reads in one row, with the text of a language model or the start token
     // That a block of memory may hold: rows that part from each other go on in the same block for a while.
-    int64_t tokens_a_block() const { return rows > 1 ? 2 * tokens : tokens; }
+    int64_t tokens_per_block() const { return rows > 1 ? 2 * tokens : tokens; }
   };
-  virtual Most most() const = 0;
+  virtual Limits limits() const = 0;
 
   // One step: every row's scores are looked at (rows from several threads at once; the scores may be changed), then
   // the text goes on.
@@ -52,7 +52,7 @@ class Writing {
 
   // The end, once: either it was done, or the engine ends it as it stands. Hands over the result.
   virtual void finish() = 0;
-  virtual void stop(Ending ending) = 0;
+  virtual void stop(FinishReason ending) = 0;
 };
 
 }  // namespace limpid

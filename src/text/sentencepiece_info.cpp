@@ -1,4 +1,4 @@
-#include "text/sentencepiece_facts.h"
+#include "text/sentencepiece_info.h"
 
 #include <cstdint>
 #include <cstring>
@@ -63,11 +63,11 @@ class Fields {
 
 }  // namespace
 
-SentencePieceFacts sentencepiece_facts(std::string_view model, std::string_view where) {
+SentencePieceInfo sentencepiece_info(std::string_view model, std::string_view where) {
   constexpr uint64_t kTrainer = 2, kNormalizer = 3;                                    // fields of the model
   constexpr uint64_t kModelType = 3, kBpe = 2;                                         // of the trainer
   constexpr uint64_t kName = 1, kCharacterMap = 2, kDummyPrefix = 3, kFoldSpaces = 4;  // of the normaliser
-  SentencePieceFacts facts;
+  SentencePieceInfo facts;
   for (Fields fields(model, where); fields.next();) {
     if (fields.is_text(kTrainer)) {
       for (Fields trainer(fields.bytes(), where); trainer.next();)
