@@ -37,7 +37,7 @@ HWY_INLINE void with_dropout(const Dropout& dropout, const Call& call) {
 
 // Writes v to p, or adds it to what stands there.
 template <class Part>
-HWY_INLINE void put(ParameterRole part, bool accumulate, RealVec v, real* p) {
+HWY_INLINE void put(Part part, bool accumulate, RealVec v, real* p) {
   if (accumulate) v = hn::Add(part.load(p), v);
   part.store(v, p);
 }

@@ -192,7 +192,7 @@ void score_keys(const FewQueries& few) {
 // z = scales·pairs·V of one query under kHeads heads, kVectors vectors of columns, the last of which `part` loads and
 // stores: so a row of V is read in one go.
 template <int64_t kHeads, int64_t kVectors, class Part>
-HWY_INLINE void gather_tile(const FewQueries& few, int64_t query, int64_t head, int64_t column, ParameterRole part) {
+HWY_INLINE void gather_tile(const FewQueries& few, int64_t query, int64_t head, int64_t column, Part part) {
   const Reals d;
   constexpr int64_t kLast = kVectors - 1;
   const real *pairs[kHeads], *values[kHeads];

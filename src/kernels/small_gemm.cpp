@@ -25,7 +25,7 @@ constexpr int64_t tile_rows(int64_t vectors) { return vectors == kMaxVectors ? 6
 
 // C[i…i+kRows, j…] for kVectors vectors of columns, the last of which `part` loads and stores.
 template <int64_t kRows, int64_t kVectors, class Part>
-HWY_INLINE void tile(const SmallGemm& gemm, int64_t i, int64_t j, ParameterRole part) {
+HWY_INLINE void tile(const SmallGemm& gemm, int64_t i, int64_t j, Part part) {
   const Reals d;
   constexpr int64_t kLast = kVectors - 1;
   const real* a[kRows];

@@ -99,7 +99,7 @@ class Translation {
     const size_t end = begin == line.size() ? begin : line.find_last_not_of(kBlank) + 1;
     parts().push_back({.fixed = std::string(line.substr(0, begin))});
     if (begin < end) {
-      ParameterRole part{.html = html};
+      Part part{.html = html};
       for (auto& source : split(line.substr(begin, end - begin))) {
         part.sentences.push_back(sources_.size());
         sources_.push_back(std::move(source));
