@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "app/command.h"
+#include "app/stored_weights.h"
 #include "app/terminal.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -60,14 +61,6 @@ std::string write_llama2c_files(const fs::path& out, LoadedModel& loaded) {
   return fmt::format("Its tokens are in {} (llama2.c: -z).", tokens.string());
 }
 
-uintmax_t size_on_disk(const fs::path& path) {
-  if (!fs::is_directory(path)) return fs::file_size(path);
-  uintmax_t bytes = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path))
-    if (entry.is_regular_file()) bytes += entry.file_size();
-  return bytes;
-}
-
 }  // namespace
 
 int run_export(int argc, char** argv) {
@@ -100,7 +93,7 @@ int run_export(int argc, char** argv) {
   } else {
     write_folder(model, out, loaded, bits == 16 ? DType::bf16 : DType::f32);
   }
-  const uintmax_t bytes = size_on_disk(out);
+  const uintmax_t bytes = weight_bytes(out);
   fmt::print("Wrote {} ({}, {}).{}{}\nTry: {} info {}\n", out, format, bytes_text(bytes), note.empty() ? "" : " ", note,
              program_name(), out);
   return 0;

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "app/command.h"
+#include "app/stored_weights.h"
 #include "app/terminal.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -38,13 +39,6 @@ std::string family_text(const Config& config) {
     case Family::rnn_seq2seq: break;
   }
   return fmt::format("recurrent encoder-decoder: hidden {}, {} layers", config.rnn.hidden, config.rnn.layers);
-}
-
-// Which types the numbers are stored in, the commonest first.
-Json types_of(Model& model) {
-  std::map<std::string, int64_t> types;
-  model.visit_parameters([&](Weight& weight) { types[std::string(name_of(weight.type))] += weight.size(); });
-  return types;
 }
 
 // What a file is by its first bytes and its name, where no model can be made of it.
@@ -96,7 +90,7 @@ Json info_of(const fs::path& path) {
     info["is"] = fs::is_directory(path, none) ? "a model folder" : kind_of_file(path);
     info["model"] = family_text(config);
     info["parameters"] = table.total();
-    info["numbers"] = types_of(*loaded.model);
+    info["numbers"] = stored_types(*loaded.model);
     info["vocabulary"] = config.vocab;
     info["tokenizer"] = loaded.tokenizers.source ? fmt::format("{} tokens", loaded.tokenizers.source->size())
                                                  : std::string("none: it takes ids");

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "app/command.h"
+#include "app/stored_weights.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "formats/gguf_export.h"
@@ -73,21 +74,6 @@ void write(const QuantizeCommand& command, LoadedModel& loaded, const std::strin
   if (gguf) return write_gguf(out, *quantized.model, loaded.tokenizers, from.stem().string());
   write_quantized_folder(out, *quantized.model, command.bits);
   copy_companions(from, out);
-}
-
-uintmax_t size_on_disk(const fs::path& path) {
-  if (!fs::is_directory(path)) return fs::file_size(path);
-  uintmax_t bytes = 0;
-  for (const auto& entry : fs::directory_iterator(path))
-    if (entry.path().extension() == ".safetensors") bytes += entry.file_size();
-  return bytes;
-}
-
-// Numbers by type: {"Q8_0": 84934656, "F32": 19200}.
-std::map<std::string, int64_t> types_of(Model& model) {
-  std::map<std::string, int64_t> types;
-  model.visit_parameters([&](Weight& weight) { types[std::string(name_of(weight.type))] += weight.size(); });
-  return types;
 }
 
 struct TextPairs {
@@ -218,9 +204,9 @@ int run_quantize(int argc, char** argv) {
   write(command, before, format);
   const LoadedModel after = load_model(command.out, {.need_tokenizers = false});
   Json report = {{"format", format},
-                 {"bytes_before", size_on_disk(command.model)},
-                 {"bytes_after", size_on_disk(command.out)},
-                 {"numbers", types_of(*after.model)}};
+                 {"bytes_before", weight_bytes(command.model)},
+                 {"bytes_after", weight_bytes(command.out)},
+                 {"numbers", stored_types(*after.model)}};
   if (!command.text.empty()) report["quality"] = quality(command, before, after);
   if (command.json) {
     fmt::print("{}\n", report.dump());
@@ -228,7 +214,7 @@ int run_quantize(int argc, char** argv) {
   }
   fmt::print("{} ({}, was {})\n", command.out, bytes_text(report["bytes_after"].get<uint64_t>()),
              bytes_text(report["bytes_before"].get<uint64_t>()));
-  for (const auto& [type, count] : types_of(*after.model)) fmt::print("  {:5} {} numbers\n", type, count);
+  for (const auto& [type, count] : stored_types(*after.model)) fmt::print("  {:5} {} numbers\n", type, count);
   if (report.contains("quality")) print_quality(report["quality"]);
   return 0;
 }

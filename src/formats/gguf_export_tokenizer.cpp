@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "formats/gguf_export.h"
+#include "formats/gguf_tokenizer.h"
 #include "text/pre_tokenizer.h"
 #include "text/sentencepiece_info.h"
 #include "text/sentencepiece_model.h"
@@ -14,8 +15,6 @@ namespace {
 
 using nlohmann::ordered_json;
 using Type = SentencePiecePiece::Type;
-
-std::string key(const char* name) { return std::string("tokenizer.ggml.") + name; }
 
 // The pieces by id, as many as the model has rows: an id that nobody uses gets a name of its own.
 struct Pieces {
@@ -49,11 +48,11 @@ void add_sentencepiece(GgufWriter& writer, const StorableTokenizer& tokenizer, P
     pieces.scores[id] = found->second.score;
     if (pieces.types[id] == Type::normal) pieces.types[id] = found->second.type;
   }
-  writer.text(key("model"), facts.bpe ? "llama" : "t5");
-  writer.decimals(key("scores"), pieces.scores);
-  writer.flag(key("add_space_prefix"), facts.dummy_prefix);
-  writer.flag(key("remove_extra_whitespaces"), facts.fold_spaces);
-  if (!facts.character_map.empty()) writer.bytes(key("precompiled_charsmap"), facts.character_map);
+  writer.text(tokenizer_key("model"), facts.bpe ? "llama" : "t5");
+  writer.decimals(tokenizer_key("scores"), pieces.scores);
+  writer.flag(tokenizer_key("add_space_prefix"), facts.dummy_prefix);
+  writer.flag(tokenizer_key("remove_extra_whitespaces"), facts.fold_spaces);
+  if (!facts.character_map.empty()) writer.bytes(tokenizer_key("precompiled_charsmap"), facts.character_map);
 }
 
 bool is_gpt2_split(const ordered_json& pre_tokenizer) {
@@ -74,15 +73,15 @@ void add_byte_level(GgufWriter& writer, const ordered_json& parts) {
             parts.at("decoder").value("type", "") == "ByteLevel" && parts.at("normalizer").is_null(),
         "[gguf] the tokenizer is of a kind that GGUF's Llama and GPT-2 do not have: they have SentencePiece and "
         "byte-level BPE");
-  writer.text(key("model"), "gpt2");
-  writer.text(key("pre"), pre_tokenizer_name(parts.at("pre_tokenizer")));
-  writer.texts(key("merges"), model.at("merges").get<std::vector<std::string>>());
+  writer.text(tokenizer_key("model"), "gpt2");
+  writer.text(tokenizer_key("pre"), pre_tokenizer_name(parts.at("pre_tokenizer")));
+  writer.texts(tokenizer_key("merges"), model.at("merges").get<std::vector<std::string>>());
 }
 
 }  // namespace
 
 void add_gguf_tokenizer(GgufWriter& writer, const Tokenizers& tokenizers, int64_t vocabulary) {
-  if (!tokenizers.source) return writer.text(key("model"), "none");
+  if (!tokenizers.source) return writer.text(tokenizer_key("model"), "none");
   const auto* tokenizer = dynamic_cast<const StorableTokenizer*>(tokenizers.source.get());
   check(tokenizer != nullptr, "[gguf] the tokenizer is of a kind that cannot be stored");
   Pieces pieces = plain_pieces(tokenizer->vocabulary(), vocabulary);
@@ -90,11 +89,11 @@ void add_gguf_tokenizer(GgufWriter& writer, const Tokenizers& tokenizers, int64_
     add_sentencepiece(writer, *tokenizer, pieces);
   else
     add_byte_level(writer, tokenizer->json_parts());
-  writer.texts(key("tokens"), pieces.texts);
-  writer.wholes(key("token_type"), pieces.types);
+  writer.texts(tokenizer_key("tokens"), pieces.texts);
+  writer.wholes(tokenizer_key("token_type"), pieces.types);
   const SpecialIds special = tokenizer->special();
   const auto id = [&](const char* name, int32_t value) {
-    if (value >= 0) writer.whole(key(name), static_cast<uint32_t>(value));
+    if (value >= 0) writer.whole(tokenizer_key(name), static_cast<uint32_t>(value));
   };
   id("bos_token_id", special.begin);
   id("eos_token_id", special.end);
@@ -103,8 +102,8 @@ void add_gguf_tokenizer(GgufWriter& writer, const Tokenizers& tokenizers, int64_
   const auto holds = [](const std::vector<int32_t>& ids, int32_t wanted) {
     return wanted >= 0 && std::find(ids.begin(), ids.end(), wanted) != ids.end();
   };
-  writer.flag(key("add_bos_token"), holds(tokenizers.before, special.begin));
-  writer.flag(key("add_eos_token"), holds(tokenizers.after, special.end));
+  writer.flag(tokenizer_key("add_bos_token"), holds(tokenizers.before, special.begin));
+  writer.flag(tokenizer_key("add_eos_token"), holds(tokenizers.after, special.end));
 }
 
 }  // namespace limpid

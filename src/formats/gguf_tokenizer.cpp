@@ -18,8 +18,6 @@ using nlohmann::ordered_json;
 using Type = SentencePiecePiece::Type;
 
 // "tokenizer.ggml." and a name.
-std::string key(const char* name) { return std::string("tokenizer.ggml.") + name; }
-
 struct Token {
   std::string text;
   float score = 0;
@@ -27,10 +25,10 @@ struct Token {
 };
 
 std::vector<Token> read_tokens(const GgufFile& file) {
-  const auto* texts = file.texts(key("tokens"));
+  const auto* texts = file.texts(tokenizer_key("tokens"));
   check(texts && !texts->empty(), "{}: has no tokens: is it a whole model with its vocabulary?", file.where());
-  const auto* scores = file.numbers(key("scores"));
-  const auto* types = file.numbers(key("token_type"));
+  const auto* scores = file.numbers(tokenizer_key("scores"));
+  const auto* types = file.numbers(tokenizer_key("token_type"));
   check((!scores || scores->size() == texts->size()) && (!types || types->size() == texts->size()),
         "{}: has {} tokens, but not as many scores or types: damaged?", file.where(), texts->size());
   std::vector<Token> tokens(texts->size());
@@ -50,9 +48,9 @@ std::vector<Token> read_tokens(const GgufFile& file) {
 SpecialIds special_ids(const GgufFile& file, size_t size) {
   const auto id = [&](std::initializer_list<const char*> names) -> int32_t {
     for (const char* name : names)
-      if (const auto found = file.whole(key(name))) {
+      if (const auto found = file.whole(tokenizer_key(name))) {
         check(*found >= 0 && *found < static_cast<int64_t>(size), "{}: {} is {}, beyond the {} tokens: damaged?",
-              file.where(), key(name), *found, size);
+              file.where(), tokenizer_key(name), *found, size);
         return static_cast<int32_t>(*found);
       }
     return -1;
@@ -84,10 +82,10 @@ size_t unknown_of(const GgufFile& file, const std::vector<Token>& tokens) {
 std::shared_ptr<const Tokenizer> sentencepiece(const GgufFile& file, bool bpe) {
   const std::vector<Token> tokens = read_tokens(file);
   SentencePieceModel model{.bpe = bpe};
-  model.dummy_prefix = file.flag(key("add_space_prefix")).value_or(true);
-  model.fold_spaces = file.flag(key("remove_extra_whitespaces")).value_or(false);
+  model.dummy_prefix = file.flag(tokenizer_key("add_space_prefix")).value_or(true);
+  model.fold_spaces = file.flag(tokenizer_key("remove_extra_whitespaces")).value_or(false);
   std::string map;
-  if (const auto* bytes = file.numbers(key("precompiled_charsmap")))
+  if (const auto* bytes = file.numbers(tokenizer_key("precompiled_charsmap")))
     for (const double byte : *bytes) {
       check(byte >= -128 && byte <= 255, "{}: its character map holds {}, which is no byte: damaged?", file.where(),
             byte);
@@ -109,14 +107,14 @@ std::shared_ptr<const Tokenizer> byte_level(const GgufFile& file) {
   const std::vector<Token> tokens = read_tokens(file);
   BpeParts parts;
   parts.vocabulary = vocabulary_of(file, tokens);
-  const auto* merges = file.texts(key("merges"));
+  const auto* merges = file.texts(tokenizer_key("merges"));
   check(merges != nullptr, "{}: has no merges: is it a whole vocabulary?", file.where());
   for (const std::string_view merge : *merges) {
     const size_t space = merge.find(' ', 1);
     check(space != merge.npos, "{}: the merge {} is not two tokens: damaged?", file.where(), in_quotes(merge));
     parts.merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
   }
-  const std::string name = file.text(key("pre")).value_or("gpt-2");
+  const std::string name = file.text(tokenizer_key("pre")).value_or("gpt-2");
   parts.pre_tokenizer = PreTokenizer(named_pre_tokenizer(name, file.where()), file.where());
   parts.decoder = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
   parts.whole_words = name == "llama-bpe" || name == "llama3";
@@ -146,10 +144,10 @@ std::shared_ptr<const Tokenizer> word_piece(const GgufFile& file) {
 
 }  // namespace
 
-bool has_tokenizer(const GgufFile& file) { return file.text(key("model")).value_or("none") != "none"; }
+bool has_tokenizer(const GgufFile& file) { return file.text(tokenizer_key("model")).value_or("none") != "none"; }
 
 Tokenizers gguf_tokenizers(const GgufFile& file) {
-  const auto model = file.text(key("model"));
+  const auto model = file.text(tokenizer_key("model"));
   check(has_tokenizer(file), "{}: has no vocabulary: take a file that was converted with its tokenizer", file.where());
   Tokenizers result;
   bool begin = false, end = false;  // what the kind adds unless the file says
@@ -167,8 +165,9 @@ Tokenizers gguf_tokenizers(const GgufFile& file) {
   }
   result.target = result.source;
   const SpecialIds special = result.source->special();
-  if (file.flag(key("add_bos_token")).value_or(begin) && special.begin >= 0) result.before.push_back(special.begin);
-  if (file.flag(key("add_eos_token")).value_or(end) && special.end >= 0) result.after.push_back(special.end);
+  if (file.flag(tokenizer_key("add_bos_token")).value_or(begin) && special.begin >= 0)
+    result.before.push_back(special.begin);
+  if (file.flag(tokenizer_key("add_eos_token")).value_or(end) && special.end >= 0) result.after.push_back(special.end);
   return result;
 }
 

@@ -6,6 +6,8 @@
 
 namespace limpid {
 
+inline std::string tokenizer_key(const char* name) { return std::string("tokenizer.ggml.") + name; }
+
 bool has_tokenizer(const GgufFile& file);
 
 // An Error that says what is missing or not known.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "inference/decoder_state.h"
+#include "inference/model_text.h"
 #include "models/encoder.h"
 #include "models/language_model.h"
 #include "models/rnn_seq2seq.h"
@@ -132,16 +133,6 @@ Vectors embed_part(const Model& model, std::span<const std::vector<int32_t>> tex
   check(!pool.empty(), "[embed] no value passes a tap \"{}\" while this model reads a text: docs/taps.md lists them",
         name);
   return pool.vectors(options);
-}
-
-void check_text(const Config& config, const std::vector<int32_t>& text, size_t number) {
-  check(!text.empty(), "[embed] text {} has no tokens: leave it out", number);
-  check(static_cast<int64_t>(text.size()) <= most_positions(config),
-        "[embed] text {} has {} tokens and the model positions for {}: shorten it", number, text.size(),
-        most_positions(config));
-  for (const int32_t id : text)
-    check(id >= 0 && id < config.vocab, "[embed] text {} has a token {} and the model only {}", number, id,
-          config.vocab);
 }
 
 }  // namespace

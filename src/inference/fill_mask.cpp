@@ -5,22 +5,13 @@
 #include <functional>
 
 #include "inference/decoder_state.h"
+#include "inference/model_text.h"
 #include "inference/sampling.h"
 
 namespace limpid {
 namespace {
 
 constexpr int64_t kTokensAtOnce = 4096;  // bounds memory
-
-void check_text(const Config& config, const std::vector<int32_t>& text, size_t number) {
-  check(!text.empty(), "[encoder] text {} has no tokens: leave it out", number);
-  check(static_cast<int64_t>(text.size()) <= most_positions(config),
-        "[encoder] text {} has {} tokens and the model positions for {}: shorten it", number, text.size(),
-        most_positions(config));
-  for (const int32_t id : text)
-    check(id >= 0 && id < config.vocab, "[encoder] text {} has a token {} and the model only {}", number, id,
-          config.vocab);
-}
 
 // Calls use(text, token's place, its row of scores) for every token that is asked for.
 using Asked = std::function<bool(size_t text, size_t place)>;

@@ -9,8 +9,6 @@
 namespace limpid {
 namespace {
 
-constexpr int64_t kLogitsAtOnce = 1 << 22;  // numbers: 16 MB for each model
-
 struct TokenComparison {
   double divergence = 0, loss = 0, reference_loss = 0;
   bool same = false;
@@ -37,7 +35,7 @@ void add_batch(const Model& reference, const Model& model, const Batch& batch, M
   const Arena arena;
   Run run({.arena = arena});
   const Tensor x = reference.forward(run, batch, choice), y = model.forward(run, batch, choice);
-  const int64_t part = std::max<int64_t>(1, kLogitsAtOnce / reference.config().vocab);
+  const int64_t part = std::max<int64_t>(1, kMaxLogits / reference.config().vocab);
   for (int64_t begin = 0; begin < x.rows(); begin += part) {
     const int64_t count = std::min(part, x.rows() - begin);
     const Tensor p = reference.output().logits(run, x.slice(begin, count), Sequences({count}));

@@ -71,4 +71,14 @@ std::vector<int32_t> masked_ids(const LoadedModel& loaded, std::string_view text
   return wrapped(loaded, ids);
 }
 
+void check_text(const Config& config, const std::vector<int32_t>& text, size_t number) {
+  check(!text.empty(), "[encoder] text {} has no tokens: leave it out", number);
+  check(static_cast<int64_t>(text.size()) <= most_positions(config),
+        "[encoder] text {} has {} tokens and the model positions for {}: shorten it", number, text.size(),
+        most_positions(config));
+  for (const int32_t id : text)
+    check(id >= 0 && id < config.vocab, "[encoder] text {} has a token {} and the model only {}", number, id,
+          config.vocab);
+}
+
 }  // namespace limpid

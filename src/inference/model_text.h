@@ -17,4 +17,7 @@ std::vector<int32_t> target_ids(const LoadedModel& loaded, std::string_view text
 // As input_ids of an encoder, where "[MASK]", "<mask>" or the tokenizer's own mask token stands for a masked token.
 std::vector<int32_t> masked_ids(const LoadedModel& loaded, std::string_view text);
 
+// An Error where an encoder cannot read text `number`: it has no tokens, too many, or unknown ones.
+void check_text(const Config& config, const std::vector<int32_t>& text, size_t number);
+
 }  // namespace limpid

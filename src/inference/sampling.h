@@ -22,6 +22,9 @@
 
 namespace limpid {
 
+// How many logits are computed at once where all positions of a text want theirs: 16 MB.
+inline constexpr int64_t kMaxLogits = 1 << 22;
+
 struct SamplingOptions {
   double temperature = 1;         // 0: the likeliest token
   int64_t top_k = 0;              // 0: all

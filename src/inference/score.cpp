@@ -9,8 +9,6 @@
 namespace limpid {
 namespace {
 
-constexpr int64_t kLogitsAtOnce = 1 << 22;  // numbers: 16 MB
-
 // A part of a text that is read in one piece. Its last `scored` labels count.
 struct Window {
   size_t text;
@@ -50,7 +48,7 @@ void score_windows(const Model& model, std::span<const Window> windows, const Te
   batch.source = Tokens::of(sources);
   batch.input = Tokens::of(inputs);
   const Tensor x = model.forward(run, batch, TokenChoice::of(chosen));
-  const int64_t part = std::max<int64_t>(1, kLogitsAtOnce / model.config().vocab);
+  const int64_t part = std::max<int64_t>(1, kMaxLogits / model.config().vocab);
   for (int64_t begin = 0; begin < x.rows(); begin += part) {
     const int64_t count = std::min(part, x.rows() - begin);
     const Tensor logits = model.output().logits(run, x.slice(begin, count), Sequences({count}));

@@ -63,12 +63,6 @@ Axes axes_of(const Chart& chart) {
   return axes;
 }
 
-std::string number_text(double value) {
-  std::string text = fmt::format("{:.4g}", value);
-  if (text[0] == '-') text.replace(0, 1, "−");
-  return text;
-}
-
 // What stands left of each line of a chart: a number at every fourth one and at the last.
 std::vector<std::string> y_marks(const Axis& axis, int64_t lines) {
   std::vector<std::string> marks(static_cast<size_t>(lines));

@@ -10,10 +10,6 @@
 namespace limpid {
 namespace {
 
-double length(const std::vector<double>& x) {
-  return std::sqrt(dot(x.data(), x.data(), static_cast<int64_t>(x.size())));
-}
-
 // The strongest eigenvector of a symmetric matrix with no negative eigenvalue, at right angles to `before`, by power
 // iteration from a fixed start.
 std::vector<double> strongest(const std::vector<double>& matrix, size_t n, const std::vector<double>& before) {

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::string_view kPattern = ".pattern";
 
-struct Attention {
+struct PatternTap {
   std::string name;
   int64_t heads = 0;
   bool self = false;
 };
 
-std::vector<Attention> attention_of(const Model& model) {
-  std::vector<Attention> found;
+std::vector<PatternTap> attention_of(const Model& model) {
+  std::vector<PatternTap> found;
   for (const TapInfo& tap : list_taps(model))
     if (tap.keys && (tap.name.ends_with(kPattern) || tap.name == "align"))
       found.push_back({tap.name, tap.heads, *tap.keys == tap.rows});
@@ -67,7 +67,7 @@ void HeadCounter::write(HeadStatistics& into) const {
 }
 
 std::vector<HeadStatistics> head_statistics(const Model& model, const std::function<std::optional<Example>()>& next) {
-  const std::vector<Attention> attention = attention_of(model);
+  const std::vector<PatternTap> attention = attention_of(model);
   std::vector<std::vector<HeadCounter>> counters;
   FunctionProbe probe;
   for (size_t a = 0; a < attention.size(); ++a) {
@@ -110,7 +110,7 @@ std::vector<HeadScore> induction_scores(const Model& model, const InductionOptio
   const int64_t last = options.last_token >= 0 ? options.last_token : config.vocab - 1;
   std::vector<HeadScore> scores;
   FunctionProbe probe;
-  for (const Attention& attention : attention_of(model)) {
+  for (const PatternTap& attention : attention_of(model)) {
     if (!attention.self) continue;
     const size_t at = scores.size();
     for (int64_t head = 0; head < attention.heads; ++head) scores.push_back({without_pattern(attention.name), head});

@@ -111,14 +111,13 @@ std::string to_csv(const Picture& picture) {
 }
 
 nlohmann::ordered_json to_json(const Picture& picture) {
-  using Json = nlohmann::ordered_json;
-  Json maps = Json::array();
+  nlohmann::ordered_json maps = nlohmann::ordered_json::array();
   for (const Heatmap& map : picture.maps) {
-    Json values = Json::array();
+    nlohmann::ordered_json values = nlohmann::ordered_json::array();
     for (int64_t i = 0; i < map.row_count; ++i) {
-      Json row = Json::array();  // JSON has no infinity: null
+      nlohmann::ordered_json row = nlohmann::ordered_json::array();  // JSON has no infinity: null
       for (int64_t j = 0; j < map.column_count; ++j)
-        row.push_back(std::isfinite(map.at(i, j)) ? Json(map.at(i, j)) : Json());
+        row.push_back(std::isfinite(map.at(i, j)) ? nlohmann::ordered_json(map.at(i, j)) : nlohmann::ordered_json());
       values.push_back(std::move(row));
     }
     maps.push_back({{"title", map.title},

@@ -22,14 +22,6 @@ std::string label_text(const std::string& label) { return cut_to(label, kMostLab
 
 std::string hex(const Rgb& c) { return fmt::format("#{:02x}{:02x}{:02x}", c[0], c[1], c[2]); }
 
-std::string number_text(double value) {
-  if (std::isnan(value)) return "not a number";
-  if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
-  std::string text = fmt::format("{:.4g}", value);
-  if (text[0] == '-') text.replace(0, 1, "−");
-  return text;
-}
-
 // Sizes of one map in pixels.
 struct Plan {
   double cell_width = 0, cell_height = 0;

@@ -11,7 +11,7 @@
 namespace limpid {
 namespace {
 
-constexpr int64_t kMostLabel = 20;      // cells of a row's label
+constexpr int64_t kMostRowLabel = 20;   // cells of a row's label
 constexpr int64_t kMostLabelLines = 6;  // lines of column labels, written downwards
 constexpr int64_t kGap = 3;             // between maps side by side
 
@@ -69,16 +69,14 @@ std::string column_ticks(const Heatmap& map, int64_t margin) {
   return text;
 }
 
-std::string number_text(double value) { return fmt::format("{:.3g}", value); }
-
 std::string bar(const ColorRange& range, bool color) {
   constexpr int kSteps = 9;
-  std::string text = number_text(range.low) + " ";
+  std::string text = fmt::format("{:.3g} ", range.low);
   for (int i = 0; i < kSteps; ++i) {
     const double value = range.low + (range.high - range.low) * i / (kSteps - 1);
     text += color ? color_cell(value, range) : plain_cell(value, range);
   }
-  return text + (color ? "\x1b[0m " : " ") + number_text(range.high);
+  return text + (color ? "\x1b[0m " : " ") + fmt::format("{:.3g}", range.high);
 }
 
 struct Block {
@@ -89,7 +87,7 @@ struct Block {
 Block draw_map(const Heatmap& whole, const ColorRange& range, int64_t width, bool color, bool with_bar) {
   int64_t margin = 0;
   for (int64_t i = 0; i < whole.row_count; ++i)
-    margin = std::max(margin, std::min(display_width(whole.row_label(i)), kMostLabel));
+    margin = std::max(margin, std::min(display_width(whole.row_label(i)), kMostRowLabel));
   margin += 1;
   const Heatmap map = pooled(whole, (width - margin) / 2);
   Block block{.width = margin + 2 * map.column_count};
@@ -110,7 +108,7 @@ Block draw_map(const Heatmap& whole, const ColorRange& range, int64_t width, boo
     block.lines.push_back(std::move(line));
   }
   if (with_bar) {
-    const int64_t used = display_width(number_text(range.low)) + display_width(number_text(range.high)) + 20;
+    const int64_t used = display_width(fmt::format("{:.3g}{:.3g}", range.low, range.high)) + 20;
     block.width = std::max(block.width, used);
     block.lines.push_back(bar(range, color) + std::string(static_cast<size_t>(block.width - used), ' '));
   }
@@ -161,7 +159,7 @@ std::string to_terminal(const Picture& picture, const TerminalStyle& style) {
       const ColorRange range = picture.shared_range ? all : range_of(map);
       const int64_t room = style.width - used;
       Block block = draw_map(map, range, blocks.empty() ? style.width : room, style.color, !one_bar);
-      const bool squeezed = !blocks.empty() && (block.width > room || room < kMostLabel + 2 * map.column_count);
+      const bool squeezed = !blocks.empty() && (block.width > room || room < kMostRowLabel + 2 * map.column_count);
       if (squeezed) break;
       used += block.width + kGap;
       blocks.push_back(std::move(block));

@@ -9,10 +9,6 @@
 namespace limpid {
 namespace {
 
-double length(const std::vector<double>& x) {
-  return std::sqrt(dot(x.data(), x.data(), static_cast<int64_t>(x.size())));
-}
-
 std::vector<WeightedToken> strongest(const std::vector<double>& values, int64_t count, bool largest) {
   std::vector<int32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);

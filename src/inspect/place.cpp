@@ -9,12 +9,6 @@
 namespace limpid {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> items;
   for (size_t at = 0; at <= text.size();) {
@@ -149,6 +143,12 @@ std::vector<int64_t> chosen_heads(const Place& place, const TapInfo& tap) {
   check(place.heads.empty() || tap.heads > 1 || tap.keys, "[look] {} is not split into heads: name features", tap.name);
   check_indices(place.heads, tap.heads, "head", tap);
   return all_or(place.heads, tap.heads);
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
 }
 
 }  // namespace limpid

@@ -38,6 +38,7 @@ std::vector<int64_t> chosen_columns(const Place& place, const TapInfo& tap);
 std::vector<int64_t> chosen_heads(const Place& place, const TapInfo& tap);
 
 // "4..6" and "-1" as numbers; false where it is something else.
+std::string_view trimmed(std::string_view text);  // without the spaces around it
 bool parse_range(std::string_view text, int64_t& first, int64_t& last);
 
 }  // namespace limpid

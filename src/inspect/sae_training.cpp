@@ -10,7 +10,7 @@
 namespace limpid {
 namespace {
 
-double length(const real* row, int64_t count) {
+double row_length(const real* row, int64_t count) {
   double square = 0;
   for (int64_t i = 0; i < count; ++i) square += static_cast<double>(row[i]) * static_cast<double>(row[i]);
   return std::sqrt(square);
@@ -18,7 +18,7 @@ double length(const real* row, int64_t count) {
 
 void normalize_rows(real* rows, int64_t count, int64_t width) {
   parallel_for(count, [&](int64_t r) {
-    const double size = length(rows + r * width, width);
+    const double size = row_length(rows + r * width, width);
     for (int64_t i = 0; i < width; ++i)
       rows[r * width + i] = static_cast<real>(static_cast<double>(rows[r * width + i]) / std::max(size, 1e-12));
   });
@@ -116,7 +116,7 @@ struct Trainee {
           std::lower_bound(upto.begin(), upto.end(), random.uniform() * sum) - upto.begin(), x.rows - 1);
       std::vector<real> direction(inputs);
       for (int64_t i = 0; i < inputs; ++i) direction[i] = x(row, i) - parameters.data(sae.b_dec)[i];
-      const double size = std::max(length(direction.data(), inputs), 1e-12);
+      const double size = std::max(row_length(direction.data(), inputs), 1e-12);
       for (int64_t i = 0; i < inputs; ++i) {
         const double unit = static_cast<double>(direction[i]) / size;
         set(sae.w_dec, f * inputs + i, decoder, unit);

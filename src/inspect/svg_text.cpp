@@ -1,5 +1,7 @@
 #include "inspect/svg_text.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace limpid {
@@ -33,6 +35,14 @@ std::string svg_escaped(std::string_view text) {
       default: result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML allows no controls
     }
   return result;
+}
+
+std::string number_text(double value) {
+  if (std::isnan(value)) return "not a number";
+  if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
+  std::string text = fmt::format("{:.4g}", value);
+  if (text[0] == '-') text.replace(0, 1, "−");
+  return text;
 }
 
 }  // namespace limpid

@@ -13,14 +13,8 @@ namespace {
 
 constexpr const char* kForm = "write NAME[row,column]=number, += or *=, with : for all";
 
-std::string trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) return "";
-  return std::string(text.substr(begin, text.find_last_not_of(' ') - begin + 1));
-}
-
 double parse_value(std::string_view text, std::string_view whole) {
-  const std::string trim = trimmed(text);
+  const std::string_view trim = trimmed(text);
   double value = 0;
   const auto [end, error] = std::from_chars(trim.data(), trim.data() + trim.size(), value);
   check(error == std::errc() && end == trim.data() + trim.size(), "[look] \"{}\" in {} is no number: {}", trim, whole,
@@ -29,7 +23,7 @@ double parse_value(std::string_view text, std::string_view whole) {
 }
 
 int64_t parse_index(std::string_view text, std::string_view whole) {
-  const std::string trim = trimmed(text);
+  const std::string_view trim = trimmed(text);
   if (trim == ":") return -1;
   int64_t index = -1;
   const auto [end, error] = std::from_chars(trim.data(), trim.data() + trim.size(), index);
@@ -42,7 +36,7 @@ void parse_outer(std::string_view value, std::string_view whole, WeightEdit& edi
   const size_t open = value.find("outer("), comma = value.find(',', open);
   check(comma != std::string_view::npos && value.ends_with(')') && edit.kind == WeightEdit::Kind::add,
         "[look] {}: write NAME+=factor*outer(left, right)", whole);
-  const std::string factor = trimmed(value.substr(0, open));
+  const std::string factor(trimmed(value.substr(0, open)));
   check(factor.empty() || factor.ends_with('*'), "[look] {}: write NAME+=factor*outer(left, right)", whole);
   edit.kind = WeightEdit::Kind::add_outer;
   edit.value = factor.empty() ? 1 : parse_value(std::string_view(factor).substr(0, factor.size() - 1), whole);
@@ -88,7 +82,7 @@ WeightEdit parse_weight_edit(std::string_view text) {
   const char before = text[equals - 1];
   edit.kind = before == '+' ? WeightEdit::Kind::add : before == '*' ? WeightEdit::Kind::scale : WeightEdit::Kind::set;
   parse_name(text.substr(0, edit.kind == WeightEdit::Kind::set ? equals : equals - 1), text, edit);
-  const std::string value = trimmed(text.substr(equals + 1));
+  const std::string value(trimmed(text.substr(equals + 1)));
   if (value.find("outer(") != std::string::npos)
     parse_outer(value, text, edit);
   else

@@ -24,6 +24,10 @@ double dot(const double* a, const double* b, int64_t count) {
   return sum;
 }
 
+double length(const std::vector<double>& x) {
+  return std::sqrt(dot(x.data(), x.data(), static_cast<int64_t>(x.size())));
+}
+
 std::vector<double> NormWeights::apply(const std::vector<double>& x, double scale) const {
   std::vector<double> y(x.size());
   const double middle = kind == NormKind::layer ? mean_of(x) : 0;

@@ -54,6 +54,7 @@ std::vector<real> numbers_of(const Weight& weight);
 // One row of a matrix without converting the rest.
 std::vector<double> row_of(const Weight& weight, int64_t row);
 double dot(const double* a, const double* b, int64_t count);
+double length(const std::vector<double>& x);
 
 // The names of a stack's parameters; side as in stack_scope.
 const StackNames& stack_names(const Config& config, const std::string& side);

@@ -5,13 +5,6 @@
 namespace limpid {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 // "name" of "name:8080", "::1" of "[::1]:8080".
 std::string_view without_port(std::string_view host) {
   if (host.starts_with('[')) {

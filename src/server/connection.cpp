@@ -16,13 +16,6 @@ constexpr size_t kReadAhead = 64 << 10;  // of requests that a client sends befo
 
 std::string_view to_view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 std::string date_now() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -48,7 +41,7 @@ bool read_message(const Message& message, Request& request) {
 // What a handler holds. When the last copy is gone there is nobody left who could answer.
 class Handle : public Reply {
  public:
-  explicit Handle(std::shared_ptr<Answer> answer) : answer_(std::move(answer)) {}
+  explicit Handle(std::shared_ptr<PendingAnswer> answer) : answer_(std::move(answer)) {}
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle() override { answer_->abandon(); }
@@ -62,15 +55,15 @@ class Handle : public Reply {
   void on_cancel(std::function<void()> callback) override { answer_->on_cancel(std::move(callback)); }
 
  private:
-  std::shared_ptr<Answer> answer_;
+  std::shared_ptr<PendingAnswer> answer_;
 };
 
 }  // namespace
 
-// ---- Answer
+// ---- PendingAnswer
 
-Answer::Answer(std::shared_ptr<Connection> connection, Exchange exchange, Headers headers, bool head_only, bool chunked,
-               bool keep_alive)
+PendingAnswer::PendingAnswer(std::shared_ptr<Connection> connection, Exchange exchange, Headers headers, bool head_only,
+                             bool chunked, bool keep_alive)
     : connection_(connection),
       io_(connection->shared().io),
       most_unsent_(connection->shared().options.limits.unsent_bytes),
@@ -80,7 +73,7 @@ Answer::Answer(std::shared_ptr<Connection> connection, Exchange exchange, Header
       chunked_(chunked),
       keep_alive_(keep_alive) {}
 
-std::string Answer::head_of(const Response& response, std::optional<size_t> length) const {
+std::string PendingAnswer::head_of(const Response& response, std::optional<size_t> length) const {
   std::string head =
       fmt::format("HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status, reason_of(response.status), date_now());
   if (!response.content_type.empty()) head += fmt::format("Content-Type: {}\r\n", response.content_type);
@@ -95,7 +88,7 @@ std::string Answer::head_of(const Response& response, std::optional<size_t> leng
   return head;
 }
 
-void Answer::put(std::string bytes) {
+void PendingAnswer::put(std::string bytes) {
   unsent_bytes_ += static_cast<int64_t>(bytes.size());
   if (!bytes.empty()) unsent_.push_back(std::move(bytes));
   if (told_) return;
@@ -105,7 +98,7 @@ void Answer::put(std::string bytes) {
   });
 }
 
-void Answer::send(Response response) {
+void PendingAnswer::send(Response response) {
   const std::lock_guard lock(mutex_);
   if (begun_) return;
   begun_ = ended_ = true;
@@ -114,7 +107,7 @@ void Answer::send(Response response) {
   if (!head_only_) put(std::move(response.body));
 }
 
-void Answer::begin(Response head) {
+void PendingAnswer::begin(Response head) {
   {
     const std::lock_guard lock(mutex_);
     if (begun_) return;
@@ -126,7 +119,7 @@ void Answer::begin(Response head) {
   if (!head.body.empty()) write(std::move(head.body));
 }
 
-bool Answer::write(std::string part) {
+bool PendingAnswer::write(std::string part) {
   if (cancelled()) return false;
   bool overrun = false;
   {
@@ -145,24 +138,24 @@ bool Answer::write(std::string part) {
   return !overrun;
 }
 
-void Answer::end() {
+void PendingAnswer::end() {
   const std::lock_guard lock(mutex_);
   if (!begun_ || ended_) return;
   ended_ = true;
   put(chunked_ && !head_only_ ? "0\r\n\r\n" : "");
 }
 
-void Answer::abandon() {
+void PendingAnswer::abandon() {
   if (!begun()) send(plain_refusal(500, "The request was dropped without an answer."));
   end();
 }
 
-bool Answer::begun() const {
+bool PendingAnswer::begun() const {
   const std::lock_guard lock(mutex_);
   return begun_;
 }
 
-void Answer::on_cancel(std::function<void()> callback) {
+void PendingAnswer::on_cancel(std::function<void()> callback) {
   {
     const std::lock_guard lock(mutex_);
     if (!cancelled()) {
@@ -173,7 +166,7 @@ void Answer::on_cancel(std::function<void()> callback) {
   callback();
 }
 
-void Answer::cancel() {
+void PendingAnswer::cancel() {
   std::function<void()> callback;
   {
     const std::lock_guard lock(mutex_);
@@ -183,7 +176,7 @@ void Answer::cancel() {
   if (callback) callback();
 }
 
-Exchange Answer::exchange() const {
+Exchange PendingAnswer::exchange() const {
   const std::lock_guard lock(mutex_);
   Exchange result = exchange_;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
@@ -191,7 +184,7 @@ Exchange Answer::exchange() const {
   return result;
 }
 
-Answer::Outgoing Answer::take() {
+PendingAnswer::Outgoing PendingAnswer::take() {
   const std::lock_guard lock(mutex_);
   told_ = false;
   for (const std::string& part : unsent_) exchange_.bytes_out += static_cast<int64_t>(part.size());
@@ -317,9 +310,9 @@ void Connection::refuse_unread(Code code) {
 void Connection::refuse(Response response) {
   refused_ = true;
   const bool head_only = request_.method == "HEAD";
-  answer_ = std::make_shared<Answer>(shared_from_this(),
-                                     Exchange{request_.method, request_.path, request_.client, request_.id},
-                                     std::exchange(answer_headers_, {}), head_only, true, false);
+  answer_ = std::make_shared<PendingAnswer>(shared_from_this(),
+                                            Exchange{request_.method, request_.path, request_.client, request_.id},
+                                            std::exchange(answer_headers_, {}), head_only, true, false);
   ++shared_.requests;
   arm(shared_.options.limits.write, [this] { close(); });
   answer_->send(std::move(response));
@@ -332,8 +325,9 @@ void Connection::dispatch() {
   const bool modern = message.version() >= 11;
   Exchange exchange{request_.method, request_.path, request_.client, request_.id};
   exchange.bytes_in = static_cast<int64_t>(request_.body.size());
-  answer_ = std::make_shared<Answer>(shared_from_this(), std::move(exchange), std::exchange(answer_headers_, {}),
-                                     request_.method == "HEAD", modern, message.keep_alive() && !shared_.closing);
+  answer_ =
+      std::make_shared<PendingAnswer>(shared_from_this(), std::move(exchange), std::exchange(answer_headers_, {}),
+                                      request_.method == "HEAD", modern, message.keep_alive() && !shared_.closing);
   ++shared_.requests;
   // A little later than the deadline that handlers know, so that they can tell of it in their own way.
   request_.deadline = std::chrono::steady_clock::now() +
@@ -370,7 +364,7 @@ void Connection::watch() {
 
 void Connection::flush() {
   if (busy_writing_ || closed_ || !answer_) return;
-  Answer::Outgoing out = answer_->take();
+  PendingAnswer::Outgoing out = answer_->take();
   last_part_ = out.last;
   writing_ = std::move(out.parts);
   if (writing_.empty()) {
@@ -398,7 +392,7 @@ void Connection::written(Code code) {
 
 // The answer is out.
 void Connection::finish() {
-  const std::shared_ptr<Answer> answer = std::move(answer_);
+  const std::shared_ptr<PendingAnswer> answer = std::move(answer_);
   answer_.reset();
   --shared_.requests;
   if (shared_.options.finished) shared_.options.finished(answer->exchange());

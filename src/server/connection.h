@@ -22,10 +22,10 @@ class Connection;
 
 // One request and its answer while it is under way. Replies on any thread put bytes in; the connection takes them out
 // on the transport's thread.
-class Answer : public std::enable_shared_from_this<Answer> {
+class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
  public:
-  Answer(std::shared_ptr<Connection> connection, Exchange exchange, Headers headers, bool head_only, bool chunked,
-         bool keep_alive);
+  PendingAnswer(std::shared_ptr<Connection> connection, Exchange exchange, Headers headers, bool head_only,
+                bool chunked, bool keep_alive);
 
   void send(Response response);
   void begin(Response head);
@@ -114,7 +114,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<Parser> parser_;
   Request request_;
   Headers answer_headers_;
-  std::shared_ptr<Answer> answer_;
+  std::shared_ptr<PendingAnswer> answer_;
   std::vector<std::string> writing_;
   int64_t timer_number_ = 0;
   bool busy_writing_ = false, last_part_ = false, watching_ = false, next_after_watch_ = false;

@@ -113,4 +113,11 @@ std::string event_text(std::string_view data, std::string_view event) {
   return text + "\n";
 }
 
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
 }  // namespace limpid

@@ -16,6 +16,8 @@
 
 namespace limpid {
 
+std::string lower(std::string_view text);  // of ASCII letters
+
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {

@@ -23,10 +23,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Answer = InspectCall::Answer;
 
-const std::vector<std::string>& tokens_of(TapAxis axis, const Example& example) {
-  return axis == TapAxis::source ? example.source : example.input;
-}
-
 // "decoder.1.cross_attn.pattern" without its layer and end: "decoder.cross_attn".
 std::string group_of(const std::string& pattern) {
   if (pattern == "align") return pattern;
@@ -48,12 +44,6 @@ std::vector<TapInfo> patterns_of(InspectCall& call, const std::string& wanted) {
         wanted.empty() ? "This model has no attention." : fmt::format("This model has no attention \"{}\".", wanted),
         {.param = "attention"});
   return taps;
-}
-
-std::vector<std::string> names_of(const std::vector<TapInfo>& taps) {
-  std::vector<std::string> names;
-  for (const TapInfo& tap : taps) names.push_back(tap.name);
-  return names;
 }
 
 // The columns of one head.

@@ -215,4 +215,16 @@ InspectCall::Answer InspectCall::tensors(const ArrayBytes& arrays, Json metadata
   return {arrays.finish({{"format", "pt"}, {"limpid", dumped(metadata)}}), true};
 }
 
+std::vector<std::string> names_of(const std::vector<TapInfo>& taps) {
+  std::vector<std::string> names;
+  names.reserve(taps.size());
+  for (const TapInfo& tap : taps) names.push_back(tap.name);
+  return names;
+}
+
+std::vector<std::string> tokens_of(TapAxis axis, const Example& example) {
+  if (axis == TapAxis::text) return {"text"};
+  return axis == TapAxis::source ? example.source : example.input;
+}
+
 }  // namespace limpid

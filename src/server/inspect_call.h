@@ -92,6 +92,10 @@ class InspectCall {
   std::vector<int32_t> target_ids_;
 };
 
+std::vector<std::string> names_of(const std::vector<TapInfo>& taps);
+// What stands at the rows (or keys) of a tap.
+std::vector<std::string> tokens_of(TapAxis axis, const Example& example);
+
 // JSON as an answer carries it: bytes that are no text are replaced.
 std::string dumped(const nlohmann::ordered_json& json);
 

@@ -117,11 +117,6 @@ int64_t numbers_of(const TapInfo& tap, const Example& example, const Cut& cut) {
   return rows * columns * (tap.keys || split ? std::ssize(chosen_heads(cut, tap)) : 1);
 }
 
-const std::vector<std::string>& tokens_of(TapAxis axis, const Example& example) {
-  static const std::vector<std::string> kText = {"text"};
-  return axis == TapAxis::source ? example.source : axis == TapAxis::input ? example.input : kText;
-}
-
 std::vector<TapInfo> wanted_taps(InspectCall& call) {
   const std::vector<std::string> patterns = call.fields.texts("taps");
   const std::vector<int64_t> layers = call.fields.wholes("layers");
@@ -138,12 +133,6 @@ std::vector<TapInfo> wanted_taps(InspectCall& call) {
     }
   if (taps.empty()) throw HttpError(400, "None of the taps lies in the chosen layers.", {.param = "layers"});
   return taps;
-}
-
-std::vector<std::string> names_of(const std::vector<TapInfo>& taps) {
-  std::vector<std::string> names;
-  for (const TapInfo& tap : taps) names.push_back(tap.name);
-  return names;
 }
 
 }  // namespace

@@ -161,29 +161,29 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
 
   OrderedJson envelope(bool chunk) const {
     const bool chat = style_ == OpenAiStyle::chat;
-    OrderedJson json = {{"id", id_},
-                        {"object", !chat   ? "text_completion"
-                                   : chunk ? "chat.completion.chunk"
-                                           : "chat.completion"},
-                        {"created", created_},
-                        {"model", model_.id}};
-    if (chat) json["system_fingerprint"] = nullptr;
-    return json;
+    OrderedJson answer = {{"id", id_},
+                          {"object", !chat   ? "text_completion"
+                                     : chunk ? "chat.completion.chunk"
+                                             : "chat.completion"},
+                          {"created", created_},
+                          {"model", model_.id}};
+    if (chat) answer["system_fingerprint"] = nullptr;
+    return answer;
   }
 
   OrderedJson choice(size_t i, const std::string& text, const OrderedJson& reason) {
-    OrderedJson json = {{"index", i}};
+    OrderedJson answer = {{"index", i}};
     if (style_ == OpenAiStyle::text) {
-      json["text"] = (call_.stream || !call_.echo ? "" : call_.prompts[prompt_of(i)].text) + text;
+      answer["text"] = (call_.stream || !call_.echo ? "" : call_.prompts[prompt_of(i)].text) + text;
     } else if (call_.stream) {
-      json["delta"] = text.empty() ? OrderedJson::object() : OrderedJson{{"content", text}};
+      answer["delta"] = text.empty() ? OrderedJson::object() : OrderedJson{{"content", text}};
     } else {
-      json["message"] = {{"role", "assistant"}, {"content", text}, {"refusal", nullptr}};
+      answer["message"] = {{"role", "assistant"}, {"content", text}, {"refusal", nullptr}};
     }
     const bool tells = call_.logprobs >= 0 && (!call_.stream || reason.is_null());
-    json["logprobs"] = tells ? logprobs_[i].take() : OrderedJson();
-    json["finish_reason"] = reason;
-    return json;
+    answer["logprobs"] = tells ? logprobs_[i].take() : OrderedJson();
+    answer["finish_reason"] = reason;
+    return answer;
   }
 
   void send_chunk(OrderedJson choice_json) {

@@ -28,8 +28,8 @@ std::string text_of(const fs::path& path) {
 }
 
 Json parsed(const std::string& text) {
-  Json json = Json::parse(text, nullptr, false);
-  return json.is_discarded() ? Json() : json;
+  Json value = Json::parse(text, nullptr, false);
+  return value.is_discarded() ? Json() : value;
 }
 
 // Whether somebody holds a lock on the file. Asked of the kernel's list, so that the asking itself is never in the way

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kName = "manifest.json";
+constexpr const char* kManifestFile = "manifest.json";
 
 void verify_file(const fs::path& folder, const std::string& name, const json& entry) {
   const std::string where = fmt::format("[checkpoint] {}", (folder / name).string());
@@ -23,7 +23,7 @@ void verify_file(const fs::path& folder, const std::string& name, const json& en
   const auto hash = entry.is_object() ? entry.find("xxh64") : entry.end();
   check(entry.is_object() && bytes != entry.end() && bytes->is_number_unsigned() && hash != entry.end() &&
             hash->is_string() && name.find('/') == name.npos,
-        "{}: its entry in {} makes no sense: the checkpoint is damaged, use another", where, kName);
+        "{}: its entry in {} makes no sense: the checkpoint is damaged, use another", where, kManifestFile);
   std::error_code error;
   const uint64_t size = fs::file_size(folder / name, error);
   check(!error, "{}: {}: the checkpoint is damaged, use another", where, error.message());
@@ -39,7 +39,7 @@ void write_manifest(const fs::path& folder) {
   std::map<std::string, fs::path> files;  // in the order of their names
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    if (entry.path().filename() != kName) files.emplace(entry.path().filename().string(), entry.path());
+    if (entry.path().filename() != kManifestFile) files.emplace(entry.path().filename().string(), entry.path());
   check(!error, "[checkpoint] {}: cannot be listed: {}: look at its owner and mode", folder.string(), error.message());
   nlohmann::ordered_json manifest = {{"files", nlohmann::ordered_json::object()}};
   for (const auto& [name, path] : files) {
@@ -47,14 +47,14 @@ void write_manifest(const fs::path& folder) {
     check(!error, "[checkpoint] {}: {}", path.string(), error.message());
     manifest["files"][name] = {{"bytes", size}, {"xxh64", hash_text(hash_file(path))}};
   }
-  write_text(folder / kName, manifest.dump(2) + "\n");
+  write_text(folder / kManifestFile, manifest.dump(2) + "\n");
 }
 
 void verify_manifest(const fs::path& folder) {
-  const json manifest = read_json(folder / kName);
+  const json manifest = read_json(folder / kManifestFile);
   const auto files = manifest.is_object() ? manifest.find("files") : manifest.end();
   check(manifest.is_object() && files != manifest.end() && files->is_object() && !files->empty(),
-        "[checkpoint] {}: names no files: the checkpoint is damaged, use another", (folder / kName).string());
+        "[checkpoint] {}: names no files: the checkpoint is damaged, use another", (folder / kManifestFile).string());
   for (const auto& [name, entry] : files->items()) verify_file(folder, name, entry);
 }
 

@@ -11,19 +11,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json generation_config(const Recipe& recipe, const Config& config) {
-  Json json = Json::object();
+  Json file = Json::object();
   const auto set = [&](const char* key, const std::optional<int64_t>& id) {
-    if (id) json[key] = *id;
+    if (id) file[key] = *id;
   };
   set("pad_token_id", config.pad_token);
   set("bos_token_id", config.bos_token);
   set("eos_token_id", config.eos_token);
   set("decoder_start_token_id", config.decoder_start_token);
-  if (task_of(recipe) != Task::translation) return json;
-  json["num_beams"] = recipe.decode.beam;
-  json["length_penalty"] = recipe.decode.length_penalty;
-  if (config.pad_token) json["bad_words_ids"] = {{*config.pad_token}};
-  return json;
+  if (task_of(recipe) != Task::translation) return file;
+  file["num_beams"] = recipe.decode.beam;
+  file["length_penalty"] = recipe.decode.length_penalty;
+  if (config.pad_token) file["bad_words_ids"] = {{*config.pad_token}};
+  return file;
 }
 
 }  // namespace

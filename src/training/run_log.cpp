@@ -11,9 +11,8 @@ namespace limpid {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
-void add(RunLog& log, const std::string& name, const Json& event, const char* key) {
+void add(RunLog& log, const std::string& name, const nlohmann::json& event, const char* key) {
   const auto value = event.find(key);
   if (value == event.end() || !value->is_number()) return;
   RunCurve& curve = log.curves[name];
@@ -21,7 +20,7 @@ void add(RunLog& log, const std::string& name, const Json& event, const char* ke
   curve.values.push_back(value->get<double>());
 }
 
-void take(RunLog& log, const Json& event) {
+void take(RunLog& log, const nlohmann::json& event) {
   const std::string kind = event.value("event", "");
   if (kind == "step" || kind == "validation") log.step = event.value("step", log.step);
   if (kind == "step") {
@@ -46,7 +45,7 @@ RunLog read_run_log(const fs::path& run) {
   LineReader reader(file);
   bool any = fs::is_directory(run, none);  // a run that has just begun has written nothing yet
   while (const auto line = reader.next()) {
-    const Json event = Json::parse(*line, nullptr, false);
+    const nlohmann::json event = nlohmann::json::parse(*line, nullptr, false);
     if (!event.is_object()) continue;
     take(log, event);
     any = any || event.contains("event");

@@ -9,7 +9,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kName = "training.json";
+constexpr const char* kTrainingFile = "training.json";
 
 Json json_of(const FinishedRun& run) {
   Json json = {{"steps", run.steps},
@@ -48,13 +48,13 @@ void write_run_record(const fs::path& folder, const RunRecord& record) {
                {"seed", record.seed},
                {"dataset", record.dataset.json()}};
   if (record.finished) json["finished"] = json_of(*record.finished);
-  write_text(folder / kName, json.dump(2) + "\n");
+  write_text(folder / kTrainingFile, json.dump(2) + "\n");
 }
 
 std::optional<FinishedRun> read_finished(const fs::path& folder) {
   std::error_code ignored;
-  if (!fs::exists(folder / kName, ignored)) return std::nullopt;
-  const nlohmann::json json = read_json(folder / kName);
+  if (!fs::exists(folder / kTrainingFile, ignored)) return std::nullopt;
+  const nlohmann::json json = read_json(folder / kTrainingFile);
   if (!json.is_object() || !json.contains("finished")) return std::nullopt;
   try {
     return finished_from(json.at("finished"));

@@ -14,7 +14,7 @@
 namespace limpid {
 namespace {
 
-constexpr uint64_t kMaskPlace = 0x76616c6964;  // random numbers of validation: the same every time
+constexpr uint64_t kValidationMasks = 0x76616c6964;  // random numbers of validation: the same every time
 
 double mean_loss(const Model& model, const Recipe& recipe, const Dataset& dataset, int64_t& right, int64_t& examples) {
   const Task task = task_of(recipe);
@@ -24,9 +24,9 @@ double mean_loss(const Model& model, const Recipe& recipe, const Dataset& datase
   double sum = 0;
   int64_t tokens = 0;
   for (uint64_t number = 0; batches.position().epoch == 0; ++number) {
-    const Batch batch =
-        make_batch(batches.next(), model.config(),
-                   {.task = task, .mask_share = recipe.mask_share, .key = random_key(recipe.seed, number, kMaskPlace)});
+    const Batch batch = make_batch(
+        batches.next(), model.config(),
+        {.task = task, .mask_share = recipe.mask_share, .key = random_key(recipe.seed, number, kValidationMasks)});
     Run run({.arena = arena});
     if (task == Task::classification) {
       const Tensor logits = model.logits(run, batch);
