@@ -139,7 +139,9 @@ bool is_special(const Tokenizer& tokenizer, int32_t id) {
   const SpecialIds special = tokenizer.special();
   for (const int32_t one : {special.pad, special.end, special.unknown, special.begin, special.mask})
     if (id == one) return true;
-  return id < tokenizer.size() && tokenizer.decode(std::span(&id, 1)).empty();
+  // Twice, since a text loses the space that it begins with: "▁" alone is one.
+  const int32_t twice[] = {id, id};
+  return id < tokenizer.size() && tokenizer.decode(twice).empty();
 }
 
 // The text that a token adds: what the tokens up to it say, less what those before it say.

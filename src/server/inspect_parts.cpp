@@ -137,8 +137,11 @@ std::vector<ModelPart> model_parts(const Model& model) {
     if (find(id) == parts.end() && weight.part == ParameterRole::embedding && two_sided(config)) id = "encoder.embed";
     if (find(id) == parts.end() && weight.part == ParameterRole::position && two_sided(config))
       id = "encoder.pos_embed";
-    if (find(id) == parts.end())
-      parts.push_back({.id = id, .kind = "other", .stack = "", .layer = layer_of(weight.name)});
+    if (find(id) == parts.end())  // without a tap: what leads from a recurrent encoder into its decoder
+      parts.push_back({.id = id,
+                       .kind = id == "bridge" ? "bridge" : "other",
+                       .stack = id == "bridge" ? "decoder" : "",
+                       .layer = layer_of(weight.name)});
     ModelPart& part = *find(id);
     part.weights.push_back(weight.name);
     part.parameters += weight.trainable ? weight.size() : 0;

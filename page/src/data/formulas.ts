@@ -5,28 +5,34 @@ import { belongsTo } from '../draw/map_layout';
 const i = (text: string) => `<i>${text}</i>`;
 const x = i('x');
 
+// A radical of its own: the sign of fonts does not meet the line above what stands below it.
+export const root = (under: string): string =>
+  `<span class="root"><svg viewBox="0 0 10 20" preserveAspectRatio="none" aria-hidden="true"><path d="M0,13 3,11 6,19 10,0.7"/></svg><span>${under}</span></span>`;
+
 export function formulaOf(part: Part | null, model: ModelInfo): string {
-  const root = `√<span class="root">${i('d')}<sub>${i('k')}</sub></span>`;
+  const rootOfSize = root(`${i('d')}<sub>${i('k')}</sub>`);
   switch (part?.kind) {
     case 'embedding':
-      return model.scale_embedding ? `${x} = ${i('E')}[${i('token')}] · √<span class="root">${i('d')}</span>` : `${x} = ${i('E')}[${i('token')}]`;
+      return model.scale_embedding ? `${x} = ${i('E')}[${i('token')}] · ${root(i('d'))}` : `${x} = ${i('E')}[${i('token')}]`;
     case 'position':
       return model.positions === 'sinusoidal' ? `PE(${i('p')}, 2${i('i')}) = sin(${i('p')} / 10000<sup>2${i('i')}/${i('d')}</sup>), cos(…)` : `${x} ← ${x} + ${i('P')}[${i('position')}]`;
     case 'self_attention':
     case 'cross_attention':
-      return `softmax(${i('QK')}<sup>⊤</sup>${model.scale_scores ? ` / ${root}` : ''}${part.kind === 'self_attention' && stackOf(part, model)?.causal ? ' + mask' : ''}) ${i('V')} ${i('W')}<sup>${i('O')}</sup>`;
+      return `softmax(${i('QK')}<sup>⊤</sup>${model.scale_scores ? ` / ${rootOfSize}` : ''}${part.kind === 'self_attention' && stackOf(part, model)?.causal ? ' + mask' : ''}) ${i('V')} ${i('W')}<sup>${i('O')}</sup>`;
     case 'feed_forward':
       return model.gated
         ? `(${name(model.activation)}(${x}${i('W')}<sub>gate</sub>) ⊙ ${x}${i('W')}<sub>up</sub>) ${i('W')}<sub>down</sub>`
         : `${name(model.activation)}(${x}${i('W')}<sub>1</sub> + ${i('b')}<sub>1</sub>) ${i('W')}<sub>2</sub> + ${i('b')}<sub>2</sub>`;
     case 'norm':
-      return model.norm === 'rms' ? `${x} / √<span class="root">mean(${x}²) + ε</span> ⊙ ${i('g')}` : `(${x} − μ) / √<span class="root">σ² + ε</span> ⊙ ${i('g')} + ${i('b')}`;
+      return model.norm === 'rms' ? `${x} / ${root(`mean(${x}²) + ε`)} ⊙ ${i('g')}` : `(${x} − μ) / ${root('σ² + ε')} ⊙ ${i('g')} + ${i('b')}`;
     case 'recurrent':
       return model.rnn?.cell === 'lstm'
         ? `${i('c')}<sub>${i('t')}</sub> = ${i('f')} ⊙ ${i('c')}<sub>${i('t')}−1</sub> + ${i('i')} ⊙ ${i('g')},  ${i('h')}<sub>${i('t')}</sub> = ${i('o')} ⊙ tanh ${i('c')}<sub>${i('t')}</sub>`
         : `${i('h')}<sub>${i('t')}</sub> = (1 − ${i('z')}) ⊙ ${i('n')} + ${i('z')} ⊙ ${i('h')}<sub>${i('t')}−1</sub>`;
     case 'alignment':
       return `softmax<sub>${i('j')}</sub>(${i('v')}<sup>⊤</sup> tanh(${i('W')}${i('s')} + ${i('U')}${i('h')}<sub>${i('j')}</sub>))`;
+    case 'bridge':
+      return `${i('s')}<sub>0</sub> = tanh(${i('W')} ${i('h')}<sub>1</sub>)`;
     case 'output':
       return `softmax(${x}${i('W')}<sub>out</sub>)`;
     default:

@@ -76,7 +76,11 @@ export function format(value: number | null | undefined, digits = 3): string {
 export function percent(value: number): string {
   const x = 100 * value;
   if (x > 0 && x < 0.05) return '< 0.1 %';
+  if (x >= 99.95 && x < 100) return '> 99.9 %';
   return `${x >= 99.95 || x === 0 ? Math.round(x) : x.toFixed(1)} %`;
 }
+
+// A piece of the vocabulary as the strip of tokens shows it: the space that it begins with is a middle dot.
+export const readable = (piece: string): string => piece.replace(/[▁Ġ]/g, '·');
 
 export const count = (value: number, language: string): string => new Intl.NumberFormat(language).format(value);

@@ -1,4 +1,4 @@
-// The beam as a tree: steps from left to right, hypotheses as lanes; a parent stands in the middle of its kept children.
+// The beam as a tree: steps from left to right; within a step the best beginning stands on top.
 import type { BeamNode } from '../client/types';
 
 export interface TreeNode extends BeamNode {
@@ -7,34 +7,21 @@ export interface TreeNode extends BeamNode {
 }
 
 export function layOutTree(nodes: BeamNode[], stepWidth: number, laneHeight: number): { nodes: TreeNode[]; width: number; height: number } {
-  const children = new Map<number, BeamNode[]>();
-  let root: BeamNode | undefined;
+  const steps = new Map<number, BeamNode[]>();
   for (const node of nodes) {
-    if (node.parent === null) root = node;
-    else children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
+    const list = steps.get(node.step);
+    if (list) list.push(node);
+    else steps.set(node.step, [node]);
   }
-  const placed: TreeNode[] = [];
-  let lane = 0;
+  let lanes = 1;
   let deepest = 0;
-  // A stack of its own instead of recursion: beams can be hundreds of steps long.
-  const y = new Map<number, number>();
-  const order: BeamNode[] = [];
-  const open = root ? [root] : [];
-  while (open.length) {
-    const node = open.pop() as BeamNode;
-    order.push(node);
-    const below = [...(children.get(node.id) ?? [])].sort((a, b) => a.log_probability - b.log_probability);
-    open.push(...below);
-    if (!below.length) y.set(node.id, lane++ * laneHeight);
-    deepest = Math.max(deepest, node.step);
+  const placed: TreeNode[] = [];
+  for (const [step, list] of steps) {
+    const kept = (node: BeamNode) => (node.state === 'dropped' ? 1 : 0);
+    list.sort((a, b) => kept(a) - kept(b) || b.log_probability - a.log_probability);
+    list.forEach((node, lane) => placed.push({ ...node, x: step * stepWidth, y: lane * laneHeight }));
+    lanes = Math.max(lanes, list.length);
+    deepest = Math.max(deepest, step);
   }
-  for (const node of [...order].reverse())
-    if (!y.has(node.id)) {
-      const below = children.get(node.id) ?? [];
-      const kept = below.filter((child) => child.state !== 'dropped');
-      const list = kept.length ? kept : below;
-      y.set(node.id, list.reduce((sum, child) => sum + (y.get(child.id) ?? 0), 0) / list.length);
-    }
-  for (const node of order) placed.push({ ...node, x: node.step * stepWidth, y: y.get(node.id) ?? 0 });
-  return { nodes: placed, width: (deepest + 1) * stepWidth, height: Math.max(1, lane) * laneHeight };
+  return { nodes: placed, width: (deepest + 1) * stepWidth, height: lanes * laneHeight };
 }

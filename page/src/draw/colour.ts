@@ -16,8 +16,11 @@ const stops: Record<Theme, Record<Scale, readonly Rgb[]>> = {
   },
 };
 
-// Okabe and Ito's categories.
-export const categories = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'];
+// Okabe and Ito's categories; on a dark ground in tones that can be read there.
+export const categories: Record<Theme, readonly string[]> = {
+  light: ['#0072b2', '#c45500', '#007f5c', '#b2558a', '#9a6a00', '#2a7fb8'],
+  dark: ['#56b4e9', '#f2955a', '#2fc99a', '#e29cc4', '#efb940', '#8fc7f5'],
+};
 
 function mix(list: readonly Rgb[], share: number): Rgb {
   const place = Math.max(0, Math.min(1, share)) * (list.length - 1);

@@ -1,5 +1,5 @@
 // A matrix as pixels (one per cell: the browser enlarges them) and as SVG for saving. Functions of numbers alone.
-import { at, type Matrix } from '../data/matrix';
+import { at, largest, type Matrix } from '../data/matrix';
 import { colour, palette, shade, type Scale, type Theme } from './colour';
 
 // What a screen shows of a matrix that is wider or higher than it: of each tile the number of largest magnitude.
@@ -63,12 +63,13 @@ export interface SvgOptions {
   rows: string[];
   cols: string[];
   scale: Scale;
-  most: number;
+  most?: number; // the largest there is
   theme: Theme;
 }
 
 export function heatmapSvg(m: Matrix, o: SvgOptions): string {
   const shown = strongest(m, 256, 512);
+  const most = o.most ?? largest(m);
   const width = Math.max(2, Math.min(28, 900 / shown.cols));
   const height = shown.rows <= 64 ? Math.max(14, Math.min(28, width)) : Math.max(2, 900 / shown.rows);
   const left = 90;
@@ -91,7 +92,7 @@ export function heatmapSvg(m: Matrix, o: SvgOptions): string {
     for (let j = 0; j < shown.cols; j++) {
       const value = at(shown, i, j);
       if (!Number.isFinite(value)) continue;
-      parts.push(`<rect x="${(left + j * width).toFixed(2)}" y="${(top + i * height).toFixed(2)}" width="${width.toFixed(2)}" height="${height.toFixed(2)}" fill="${colour(value, o.scale, o.most, o.theme)}"><title>${escapeXml(`${o.rows[i] ?? i}, ${o.cols[j] ?? j}: ${value}`)}</title></rect>`);
+      parts.push(`<rect x="${(left + j * width).toFixed(2)}" y="${(top + i * height).toFixed(2)}" width="${width.toFixed(2)}" height="${height.toFixed(2)}" fill="${colour(value, o.scale, most, o.theme)}"><title>${escapeXml(`${o.rows[i] ?? i}, ${o.cols[j] ?? j}: ${value}`)}</title></rect>`);
     }
   parts.push('</svg>');
   return parts.join('\n');

@@ -52,6 +52,7 @@ export function layOutMap(model: ModelInfo, chosen: { scope: string; layer: numb
     };
     const mine = model.parts.filter((part) => belongsTo(part, stack));
     for (const part of mine) if (part.layer === null && ['embedding', 'position', 'segment'].includes(part.kind)) add(part, null, part.kind, part.kind !== 'embedding');
+    for (const part of mine) if (part.kind === 'bridge') add(part, null, part.kind, false);
     for (let layer = 0; layer < stack.layers; layer++) {
       const open = stack.layers <= 2 || (layer === chosen.layer && stack.scope === chosen.scope);
       const inside = mine.filter((part) => part.layer === layer && part.kind !== 'norm');
@@ -76,7 +77,7 @@ export function layOutMap(model: ModelInfo, chosen: { scope: string; layer: numb
   if (towers.length > 1) {
     const [encoder, decoder] = towers;
     const top = encoder.stream.to;
-    const into = decoder.boxes.filter((box) => box.label === 'cross_attention' || box.label === 'alignment');
+    const into = decoder.boxes.filter((box) => ['cross_attention', 'alignment', 'bridge'].includes(box.label));
     for (const box of into.length ? into : decoder.boxes.filter((one) => one.label === 'block' || one.label === 'recurrent').slice(0, 1))
       crossings.push({ x0: encoder.stream.x, y0: top, between: lane + 1, x1: decoder.stream.x + (box.branch ? 12 : -9), y1: box.y + box.height / 2 });
   }

@@ -20,7 +20,7 @@ export const ko: Record<keyof typeof en, string> = {
 
   'stack.encoder': '인코더', 'stack.decoder': '디코더', 'side.source': '원문', 'side.target': '번역문', 'side.tokens': '토큰',
   'bars.before': '이전: {value}', 'part.embedding': '임베딩', 'part.position': '위치', 'part.segment': '구간', 'part.norm': '정규화', 'part.self_attention': '셀프 어텐션', 'part.masked_attention': '마스크드 셀프 어텐션', 'part.cross_attention': '크로스 어텐션',
-  'part.feed_forward': '순방향 신경망', 'part.recurrent': '순환 셀', 'part.alignment': '가산 어텐션', 'part.pooler': '풀러', 'part.output': '출력', 'part.other': '연결', 'part.block': '블록 {layer}',
+  'part.feed_forward': '순방향 신경망', 'part.recurrent': '순환 셀', 'part.alignment': '가산 어텐션', 'part.pooler': '풀러', 'part.output': '출력', 'part.bridge': '브리지', 'part.other': '그 밖', 'part.block': '블록 {layer}',
 
   'short.self_attention': '셀프', 'short.masked_attention': '마스크드', 'short.cross_attention': '크로스', 'short.feed_forward': 'FFN', 'short.alignment': '가산', 'short.recurrent': '순환 셀',
 
@@ -39,21 +39,21 @@ export const ko: Record<keyof typeof en, string> = {
 
   'attention.none': '이 모델에는 어텐션이 없습니다. 인코더의 마지막 상태 하나가 문장 전체를 나릅니다. 어텐션이 있는 모델과 비교해 보십시오.', 'attention.kind': '어텐션의 종류', 'attention.grid': '헤드들은 무엇을 봅니까?', 'attention.head': '블록 {layer}, 헤드 {head}', 'attention.sort': '정렬', 'attention.byplace': '블록 × 헤드', 'attention.steps': '단계별로', 'attention.view': '보기',
   'attention.matrix': '행렬', 'attention.lines': '선', 'attention.words': '단어', 'attention.looks': '보는 토큰', 'attention.lookedat': '보이는 토큰',
-  'attention.prose': '헤드 {head}: “{query}”에서 어텐션의 {share}가 “{key}”로 갑니다.',
+  'attention.prose': '헤드 {head}에서 “{query}”의 어텐션 가운데 {share}가 “{key}”에 놓입니다.',
   'head.induction': '인덕션 헤드', 'head.previous': '바로 앞 토큰을 봄', 'head.first': '첫 토큰에 머묾', 'head.sharp': '한곳을 뚜렷이 봄',
   'head.statistic.entropy': '엔트로피(비트)', 'head.statistic.previous': '앞 토큰', 'head.statistic.first': '첫 토큰', 'head.statistic.distance': '평균 거리', 'head.statistic.induction': '인덕션 점수',
-  'step.qk': 'Q K', 'step.product': 'QKᵀ', 'step.scores': '÷√dₖ', 'step.masked': '마스크', 'step.pattern': '소프트맥스', 'step.values': '×V', 'step.out': '출력',
+  'step.qk': 'Q, K', 'step.product': 'QKᵀ', 'step.scores': '스케일링', 'step.masked': '마스크', 'step.pattern': '소프트맥스', 'step.values': '× V', 'step.out': '출력',
   'step.q.question': 'Q: 각 토큰은 무엇을 묻습니까?', 'step.k.question': 'K: 각 토큰은 무엇을 내놓습니까?', 'step.product.question': '각 쿼리는 각 키와 얼마나 맞습니까?', 'step.scores.question': '소프트맥스가 지나치게 뾰족해지지 않도록 나눈 값', 'step.masked.question': '각 토큰이 보아서는 안 되는 것은 무엇입니까?', 'step.pattern.question': '각 토큰은 어디를 봅니까?', 'step.v.question': 'V: 각 토큰에서 무엇을 가져올 수 있습니까?', 'step.z.question': '각 토큰은 무엇을 가져왔습니까?', 'step.out.question': '이 헤드는 잔차 흐름에 무엇을 더합니까?',
 
   'feedforward.position': '한 토큰에서', 'feedforward.text': '문장 전체', 'feedforward.pre': '확장 투영', 'feedforward.gate': '게이트', 'feedforward.post': '활성화', 'feedforward.ffn_out': '축소 투영', 'feedforward.neurons': '뉴런', 'feedforward.title': '블록 {layer}의 순방향 신경망',
   'feedforward.neuron': '블록 {layer}, 뉴런 {neuron}', 'feedforward.note': '확장 투영(up-projection)의 한 행은 토큰에 던지는 질문이고, 축소 투영(down-projection)의 한 열은 그 질문이 활성화될 때 더해지는 답입니다.',
-  'feedforward.prose': '“{token}”에서 뉴런 {all}개 가운데 {active}개가 활성화됩니다. 뉴런 {neuron}이 가장 많이 쓰며 “{word}” 쪽을 밉니다.', 'feedforward.question': '“{token}”에서 가장 많이 쓰는 뉴런은 무엇입니까?', 'feedforward.text.question': '어떤 뉴런이 어디에서 활성화됩니까?', 'feedforward.strongest': '“{token}”에서 가장 강한 뉴런: {neurons}.',
+  'feedforward.prose': '“{token}”에서 뉴런 {all}개 가운데 {active}개가 활성화됩니다. 가장 많이 쓰는 것은 {neuron}번 뉴런으로, “{word}” 쪽으로 밉니다.', 'feedforward.question': '“{token}”에서 가장 많이 쓰는 뉴런은 무엇입니까?', 'feedforward.text.question': '어떤 뉴런이 어디에서 활성화됩니까?', 'feedforward.strongest': '“{token}”에서 가장 강한 뉴런: {neurons}.',
   'feedforward.choose': '뉴런을 고르면 질문과 답을 읽고, 세기를 바꾸거나 끌 수 있습니다.', 'feedforward.asks': '묻는 것(입력 방향)', 'feedforward.writes': '쓰는 것(출력 방향)', 'feedforward.against': '억누르는 것', 'feedforward.scale': '이 뉴런의 세기', 'feedforward.search': '이 뉴런을 활성화하는 글 찾기', 'feedforward.fires': '토큰의 {share}에서 활성화되며, 가장 강한 곳은:',
   'feedforward.questionlength': '질문의 길이', 'feedforward.answerlength': '답의 길이', 'feedforward.none': '이 블록들에는 순방향 신경망이 없습니다.', 'feedforward.recurrent': '순환 모델에는 대신 게이트가 있습니다. 토큰마다 상태에서 무엇을 남기고 무엇을 덮어쓸지 정합니다.', 'feedforward.gates': '토큰마다 게이트는 얼마나 열립니까?', 'feedforward.state': '어떤 상태가 이어집니까?',
 
   'residual.lens': '로짓 렌즈', 'residual.attribution': '기여도', 'residual.trace': '인과 추적', 'residual.watch': '지켜볼 토큰', 'residual.against': '비교할 토큰', 'residual.read': '읽는 것',
   'residual.prose': '“{token}” 다음에 모델은 “{answer}”라고 합니다({share}). 잔차 흐름이 처음으로 그렇게 말하는 곳은 {layer}입니다.', 'residual.lens.question': '이 높이에서 멈춘다면 모델은 무엇이라고 합니까?', 'residual.lens.note': '이 자리의 잔차 흐름을 마지막 정규화와 출력층에 통과시킨 결과입니다.', 'residual.entropy': '엔트로피', 'residual.watched': '지켜보는 토큰: {token}', 'residual.rank': '{rank}위',
-  'residual.attribution.prose': '“{position}” 다음에 올 “{token}”의 로짓은 {logit}입니다. 모든 부분의 합은 {sum}이고, 반올림으로 남는 나머지는 {remainder}입니다.', 'residual.attribution.question': '어떤 부분이 “{token}”을 밀고, 어떤 부분이 막습니까?', 'residual.attribution.note': '정규화의 배율을 이번 실행의 값으로 고정하면 각 부분이 쓴 것이 로짓까지 선형으로 이어지므로 모두 더하면 로짓이 됩니다.', 'residual.rest': '그 밖의 {n}개', 'residual.logit': '“{token}”의 로짓', 'residual.sum': '부분들의 합', 'residual.logit.run': '실행의 로짓', 'residual.remainder': '나머지',
+  'residual.attribution.prose': '“{position}” 다음에 올 “{token}”의 로짓은 {logit}입니다. 모든 부분의 합은 {sum}이고, 반올림으로 남는 나머지는 {remainder}입니다.', 'residual.attribution.question': '어떤 부분이 “{token}” 쪽으로 밀고, 어떤 부분이 막습니까?', 'residual.attribution.note': '정규화의 배율을 이번 실행의 값으로 고정하면 각 부분이 쓴 것이 로짓까지 선형으로 이어지므로 모두 더하면 로짓이 됩니다.', 'residual.rest': '그 밖의 {n}개', 'residual.logit': '“{token}”의 로짓', 'residual.sum': '부분들의 합', 'residual.logit.run': '실행의 로짓', 'residual.remainder': '나머지',
   'residual.subject': '흐리게 할 주어', 'residual.start': '추적', 'residual.patch': '고른 토큰을 다른 글의 값으로 바꾸기', 'residual.trace.prose': '답 “{answer}”의 확률은 {clean}이고, 주어를 알아볼 수 없게 하면 {corrupted}입니다.', 'residual.trace.note': '주어의 임베딩에 잡음을 넣은 뒤 벡터를 하나씩 원래대로 되돌립니다. 답이 돌아오는 곳으로 사실이 지나갑니다.', 'residual.trace.begin': '답을 좌우하는 단어를 글에 있는 그대로 적고 추적을 시작하십시오.', 'residual.clean': '원래', 'residual.corrupted': '잡음 뒤',
   'trace.resid_post': '잔차 흐름을 되돌림', 'trace.attn_out': '어텐션을 되돌림', 'trace.self_attn_out': '셀프 어텐션을 되돌림', 'trace.cross_attn_out': '크로스 어텐션을 되돌림', 'trace.ffn_out': '순방향 신경망을 되돌림', 'trace.h': '상태를 되돌림',
 
@@ -62,7 +62,7 @@ export const ko: Record<keyof typeof en, string> = {
   'output.next': '가장 그럴듯한 것 고르기', 'output.undo': '하나 되돌리기', 'output.restart': '처음부터', 'output.step': '{step}단계', 'output.steps.note': '아무 토큰이나 골라 이어 갈 수 있습니다. 왼쪽 단계에서 다른 토큰을 고르면 거기서 갈라집니다.', 'output.beam.question': '단계마다 어떤 {n}개의 앞부분이 남았습니까?', 'output.beam.note': '초록색이 이긴 문장입니다. 앞부분의 점수는 로그 확률의 합을 길이의 거듭제곱으로 나눈 것입니다.', 'output.beamsize': '빔 크기', 'output.penalty': '길이 벌점', 'output.dropped': '버려진 후보도 보기', 'output.score': '점수',
   'beam.kept': '남음', 'beam.dropped': '버려짐', 'beam.finished': '끝남', 'beam.open': '진행 중',
 
-  'parameters': '매개변수', 'parameters.where': '어디에 있는가', 'parameters.tensor': '텐서 하나', 'parameters.count': '매개변수 {n}개', 'parameters.tied': '임베딩과 숫자를 함께 씁니다', 'parameters.total': '전체', 'parameters.part': '부분', 'parameters.share': '비율', 'parameters.width': '너비 d', 'parameters.vocab': '어휘', 'parameters.stack': '블록 {layers}개 × 헤드 {heads}개', 'parameters.question': '어느 부분에 몇 개가 있습니까?', 'parameters.note': '칸을 누르면 그 숫자들을 봅니다.',
+  'parameters': '매개변수', 'parameters.where': '어디에 있는가', 'parameters.tensor': '텐서 하나', 'parameters.count': '매개변수 {n}개', 'parameters.shared': '인코더와 같은 표를 씁니다', 'parameters.tied': '임베딩과 숫자를 함께 씁니다', 'parameters.total': '전체', 'parameters.part': '부분', 'parameters.share': '비율', 'parameters.width': '너비 d', 'parameters.vocab': '어휘', 'parameters.stack': '블록 {layers}개 × 헤드 {heads}개', 'parameters.question': '어느 부분에 몇 개가 있습니까?', 'parameters.note': '칸을 누르면 그 숫자들을 봅니다.',
   'parameters.prose': '매개변수 {total}개 가운데 {ffn}가 순방향 신경망에 있습니다. 블록 안에서만 보면 {blocks}입니다.', 'parameters.choose': '텐서', 'parameters.tensor.question': '{name}의 숫자들은 어떤 모습입니까?', 'parameters.histogram': '어떻게 흩어져 있습니까?', 'parameters.shape': '모양', 'parameters.type': '자료형', 'parameters.mean': '평균', 'parameters.deviation': '표준 편차', 'parameters.reduced': '그림보다 큰 텐서입니다. 칸마다 그 안에서 크기가 가장 큰 숫자를 보여 줍니다.', 'parameters.rows': '행', 'parameters.columns': '열',
 
   'training.run': '실행', 'training.curves': '곡선', 'training.samples': '예문', 'training.recorded': '시간에 따라', 'training.recipe': '레시피', 'training.live': '진행 중', 'training.none': '보여 줄 학습 실행이 없습니다. “limpid train RECIPE --watch”로 시작하거나 실행 폴더를 서버에 주십시오.', 'training.nosamples': '아직 예문이 없습니다. 첫 검증 때 나옵니다.', 'training.smoothing': '부드럽게', 'training.loss': '손실', 'training.validation': '검증', 'training.loss.question': '모델은 얼마나 놀랍니까? (손실)', 'training.bleu': 'BLEU', 'training.chrf': 'chrF', 'training.exact': '정확히 맞은 비율', 'training.accuracy': '정확도', 'training.rate': '학습률', 'training.gradient': '기울기 노름', 'training.speed': '초당 토큰', 'training.left': '남은 시간', 'training.step': '단계', 'training.state': '상태',
@@ -70,6 +70,9 @@ export const ko: Record<keyof typeof en, string> = {
 
   'shelf': '개입', 'shelf.remove': '{what} 없애기', 'shelf.clear': '모두 없애기', 'shelf.number': '이 개입의 세기',
   'change.zero': '0으로', 'change.zeropos': '위치 정보 없애기', 'change.cell': '이 연결 끊기', 'change.head': '이 헤드 끄기', 'change.half': '이 헤드 절반으로', 'change.silence': '끄기', 'change.double': '두 배로', 'change.set': '여기서 5로', 'change.steer': '이쪽으로 밀기', 'change.patch': '바꾸어 넣기', 'change.weight': '가중치 ({row}, {col})을 0으로', 'change.weightrow': '{row}행을 0으로',
+
+  'change.own': '직접 바꾸기 …', 'change.kind': '종류', 'change.place': '자리', 'change.expression': '가중치', 'change.from': '가져올 글', 'change.along': '향할 토큰', 'change.by': '배율', 'change.to': '값', 'change.apply': '적용',
+  'kind.zero': '0으로', 'kind.scale': '세기 바꾸기', 'kind.set': '값 정하기', 'kind.patch': '다른 글의 값 넣기', 'kind.steer': '토큰 쪽으로 밀기', 'kind.edit': '가중치 고치기',
 
   'error.gone': '서버가 응답하지 않습니다. “limpid serve”가 아직 실행 중입니까? 다시 시작한 뒤 다시 시도하십시오.', 'error.busy': '서버가 바쁩니다: {message} 잠시 뒤 다시 시도하십시오.', 'error.refused': '{message}', 'error.broken': '서버가 처리하지 못했습니다: {message} 자세한 것은 서버 기록에 있습니다.', 'error.key': '서버가 키를 요구합니다.', 'error.nomodel': '제공되는 모델이 없습니다. “limpid serve MODEL”로 모델과 함께 시작하십시오.', 'error.model': '이 모델을 보여 줄 수 없습니다: {message}', 'error.text': '위의 글을 줄이거나 바꾼 뒤 다시 읽히십시오.',
   'key.ask': '이 서버는 API 키를 요구합니다(“limpid serve --api-key”에 준 것):', 'key.give': '이 키 쓰기',
