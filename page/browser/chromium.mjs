@@ -22,11 +22,21 @@ export async function openBrowser(options = {}) {
   return context;
 }
 
-// Waits until the page shows a room (or says why not), no answer is awaited, and that has been so for two frames. Not for a silent
+// Waits until the page shows a room (or says why not), no answer is awaited, and that has been so for four frames. Not for a silent
 // network: the room of a training run keeps a stream of events open.
-export async function settled(page) {
-  await page.waitForFunction(() => new Promise((done) => {
+export async function settled(page, limit = 20000) {
+  await page.waitForFunction(() => document.querySelector('main'), undefined, { timeout: limit });
+  const calm = await page.evaluate((most) => new Promise((done) => {
+    const begun = performance.now();
     const ready = () => document.querySelector('main h1, [role=alert], .banner') && !document.querySelector('[aria-busy="true"], html[data-waiting]');
-    requestAnimationFrame(() => requestAnimationFrame(() => done(ready())));
-  }), undefined, { timeout: 20000 });
+    let times = 0;
+    const look = () => {
+      times = ready() ? times + 1 : 0;
+      if (times >= 4) done(true);
+      else if (performance.now() - begun > most) done(false);
+      else requestAnimationFrame(look);
+    };
+    look();
+  }), limit);
+  if (!calm) throw new Error(`the page does not come to rest: ${page.url()}`);
 }

@@ -1,9 +1,11 @@
 // Walks through every room of the page in a browser, on models made for it, and compares its numbers with `limpid look --json`.
 // Usage: node browser/run.mjs PROGRAM   (LIMPID_PAGE_MODELS: a folder to keep the models in)
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { openBrowser, settled } from './chromium.mjs';
 import { limpid, makeModels, serve } from './models.mjs';
 
@@ -16,6 +18,9 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const say = limpid(program);
 const look = async (model, ...words) => JSON.parse(await say('look', models[model], ...words, '--json'));
 
+// A command as the page prints it, run where its files are.
+const shell = async (line) => (await promisify(execFile)('sh', ['-c', line.replace(/^limpid /, `'${program}' `)], { cwd: folder, maxBuffer: 1 << 28 })).stdout;
+
 const failures = [];
 let checks = 0;
 function expect(condition, message) {
@@ -26,7 +31,7 @@ function expect(condition, message) {
   }
 }
 const near = (a, b, tolerance = 1e-5) => Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(a), Math.abs(b));
-const shownPercent = (text) => (text.includes('<') ? 0 : Number(text.replace(/[^\d.]/g, '')) / 100);
+const shownPercent = (text) => (text.includes('<') ? 0 : text.includes('>') ? 1 : Number(text.replace(/[^\d.]/g, '')) / 100);
 
 const begun = Date.now();
 const models = await makeModels(program, folder);
@@ -219,6 +224,12 @@ const tests = {
     await page.locator('.strip [aria-checked=true]').focus();
     await page.keyboard.press('ArrowLeft');
     await settled(page);
+    await open('residual', 'lm');
+    await page.locator('button.cell[tabindex="0"]').first().focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowDown');
+    const where = await page.evaluate(() => ({ ...document.activeElement.dataset }));
+    expect(where.row === '1' && (await page.locator('aside h2').textContent()).includes('blocks.0'), `arrow keys in the lens lead to ${JSON.stringify(where)}`);
     await quiet('keyboard');
   },
 
@@ -258,6 +269,114 @@ const tests = {
     const truth = await look('lm', 'trace', texts.lm, '--subject', 'Michael Jordan');
     expect(near(shown.clean, truth.clean ?? truth.trace?.clean, 1e-4), `the clean probability is ${shown.clean} on the page`);
     await quiet('trace');
+  },
+
+  async 'a change of one\'s own, and an edited weight'() {
+    await open('output', 'lm');
+    const form = page.locator('details.own');
+    await form.locator('summary').click();
+    await form.locator('select').selectOption('scale');
+    await form.locator('input[type=text]').fill('blocks.0.nowhere');
+    await form.getByRole('button', { name: 'Apply' }).click();
+    const refusal = await form.locator('[role=alert]').textContent();
+    expect(refusal.includes('nowhere') && (await page.locator('.shelf').count()) === 0, `a place that does not exist: "${refusal}"`);
+    problems = []; // the browser notes the refusal
+    await form.locator('input[type=text]').fill('blocks.0.attn.z[head 1]');
+    await form.locator('input[type=number]').fill('0.25');
+    await form.getByRole('button', { name: 'Apply' }).click();
+    await page.locator('.shelf li').waitFor();
+    await settled(page);
+    const scaled = await look('lm', 'intervene', texts.lm, '--scale', 'blocks.0.attn.z[head 1]=0.25');
+    const shown = await savedJson();
+    const agrees = (after) => after.tokens.every((token) => { const mine = shown.find((one) => one.id === token.id); return !mine || near(mine.raw, token.probability_after, 1e-4); });
+    expect(agrees(scaled), 'a change of one\'s own gives other numbers than look intervene');
+    await open('parameters', 'lm', { 'o.parameters': 'tensor' });
+    const weight = await page.locator('.pick option').evaluateAll((list) => list.map((one) => one.value).find((name) => /1.*c_proj.*weight/.test(name) && /mlp/.test(name)));
+    expect(!!weight, 'no weight of the network to edit');
+    await page.locator('.pick select').selectOption(weight);
+    await settled(page);
+    await page.locator('.heatmap .plot').first().click({ position: { x: 40, y: 40 } });
+    await page.locator('aside').getByRole('button', { name: /Set row/ }).click();
+    await settled(page);
+    const edited = JSON.parse(new URLSearchParams(page.url().split('?')[1]).get('interventions'))[0].edit;
+    await page.locator('nav').getByRole('button', { name: 'Output' }).click();
+    await settled(page);
+    const both = await look('lm', 'intervene', texts.lm, '--edit', edited);
+    const after = await savedJson();
+    expect(both.tokens.every((token) => { const mine = after.find((one) => one.id === token.id); return !mine || near(mine.raw, token.probability_after, 1e-4); }), `${edited}: the page and look intervene differ`);
+    await quiet('weight edit');
+  },
+
+  async 'the command of every view'() {
+    const views = [['text', {}], ['embedding', {}], ['embedding', { 'o.embedding': 'near' }], ['embedding', { 'o.embedding': 'products' }], ['embedding', { 'o.embedding': 'map' }], ['embedding', { 'o.embedding': 'positions' }], ['attention', { layer: 1 }],
+      ['feedforward', { layer: 1 }], ['feedforward', { 'o.feedforward': 'text' }], ['residual', {}], ['residual', { 'o.residual': 'attribution' }], ['output', {}], ['output', { 'o.output': 'steps' }], ['output', { 'o.output': 'beam' }], ['parameters', {}], ['parameters', { 'o.parameters': 'tensor' }], ['training', {}]];
+    const lines = new Set();
+    for (const model of ['translator', 'lm'])
+      for (const [room, query] of views) {
+        await open(room, model, query);
+        const line = (await page.locator('aside code').first().textContent({ timeout: 2000 }).catch(() => '')).trim();
+        expect(line.startsWith('limpid '), `${model}/${room} ${JSON.stringify(query)} has no command`);
+        if (line) lines.add(line);
+      }
+    await Promise.all([...lines].map((line) => shell(line).catch((error) => expect(false, `${line}: ${String(error.stderr ?? error).split('\n')[0]}`))));
+    await open('output', 'lm', { interventions: JSON.stringify([{ zero: 'blocks.0.ffn_out' }]) });
+    const line = (await page.locator('aside code').first().textContent()).trim();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('.command').getByRole('button', { name: 'changes.toml' }).click()]);
+    writeFileSync(join(folder, 'changes.toml'), readFileSync(await download.path()));
+    const said = JSON.parse(await shell(line));
+    const last = said.lens[said.lens.length - 1].positions;
+    const shown = await savedJson();
+    expect(last[last.length - 1].top.every((one) => { const mine = shown.find((token) => token.id === one.id); return !mine || near(mine.raw, one.probability, 1e-4); }), `the command with interventions gives other numbers: ${line}`);
+  },
+
+  async '512 tokens'() {
+    const config = join(folder, 'long.json');
+    writeFileSync(config, JSON.stringify({ model_type: 'llama', vocab_size: 300, hidden_size: 32, intermediate_size: 64, num_hidden_layers: 2, num_attention_heads: 4, num_key_value_heads: 4, max_position_embeddings: 512, rms_norm_eps: 1e-5, rope_theta: 10000, tie_word_embeddings: true, hidden_act: 'silu', bos_token_id: 1, eos_token_id: 2 }));
+    if (!existsSync(join(folder, 'long'))) await say('random', config, join(folder, 'long'));
+    const long = await serve(program, [join(folder, 'long')], ['--quiet']);
+    const guest = await browser.newPage();
+    const errors = [];
+    guest.on('pageerror', (error) => errors.push(error.message));
+    const text = Array.from({ length: 512 }, (_, i) => 3 + ((i * 31) % 290)).join(' ');
+    for (const [room, more] of [['text', ''], ['embedding', ''], ['attention', ''], ['attention', 'o.attention.view=lines'], ['feedforward', 'o.feedforward=text'], ['residual', ''], ['residual', 'o.residual=attribution'], ['output', '']]) {
+      await guest.goto(`${long.address}/#/${room}?text=${encodeURIComponent(text)}&position=300&${more}`);
+      await settled(guest);
+      const nodes = await guest.evaluate(() => document.querySelectorAll('*').length);
+      expect(nodes < 2500, `${room} ${more}: ${nodes} nodes for 512 tokens`);
+      expect((await guest.locator('[role=alert]').count()) === 0 && !errors.length, `${room} with 512 tokens: ${[...errors, ...(await guest.locator('[role=alert]').allTextContents())].join(' ')}`);
+    }
+    await guest.close();
+    await long.stop();
+  },
+
+  async 'training, live and through time'() {
+    await open('training', 'translator', { 'o.training': 'recorded' });
+    const slider = page.locator('.time input');
+    const pixels = () => page.locator('.heatmap canvas').first().evaluate((canvas) => canvas.toDataURL());
+    const last = await pixels();
+    await slider.fill('0');
+    await settled(page);
+    expect((await page.locator('.time b').textContent()).includes('40') && (await pixels()) !== last, 'the slider through time does not move the picture');
+    await quiet('through time');
+    const run = spawn(program, ['train', join(folder, 'lm.toml'), 'stop.steps=100000', 'validation.steps=100000', 'checkpoint.steps=100000', '--out', join(folder, 'watched'), '--watch', '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const address = await new Promise((resolve, reject) => {
+      let said = '';
+      const listen = (part) => { said += part; const found = /http:\/\/[\d.]+:\d+/.exec(said)?.[0]; if (found) resolve(found); };
+      run.stdout.on('data', listen);
+      run.stderr.on('data', listen);
+      run.on('exit', (code) => reject(new Error(`limpid train --watch ended with ${code}: ${said}`)));
+    });
+    const guest = await browser.newPage();
+    await guest.addInitScript(() => localStorage.setItem('limpid.tour', 'seen'));
+    await guest.goto(`${address}/#/training`);
+    const step = async () => Number((await guest.locator('aside dl div').nth(1).locator('dd').textContent()).replace(/\D.*$/, ''));
+    await guest.waitForFunction(() => Number(document.querySelectorAll('aside dl dd')[1]?.textContent?.replace(/\D.*$/, '')) > 0, undefined, { timeout: 20000 });
+    const early = await step();
+    await guest.waitForFunction((from) => Number(document.querySelectorAll('aside dl dd')[1]?.textContent?.replace(/\D.*$/, '')) > from, early, { timeout: 20000 });
+    expect((await guest.locator('.live').count()) === 1 && (await guest.locator('.charts path').count()) > 0, 'a run in progress is not shown as live');
+    await guest.close();
+    run.removeAllListeners('exit');
+    await new Promise((done) => { run.on('exit', done); run.kill('SIGINT'); });
   },
 
   async 'saving'() {

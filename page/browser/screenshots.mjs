@@ -6,16 +6,20 @@ import { openBrowser, settled } from './chromium.mjs';
 
 const [address, folder, ...rest] = process.argv.slice(2);
 if (!address || !folder) {
-  console.error('Usage: node browser/screenshots.mjs ADDRESS FOLDER [--all] [--model NAME] [--only ROOM]');
+  console.error('Usage: node browser/screenshots.mjs ADDRESS FOLDER [--all] [--model NAME] [--only ROOM] [--with QUERY] [--width N] [--theme T] [--language L]');
   process.exit(2);
 }
 const option = (name) => (rest.includes(name) ? rest[rest.indexOf(name) + 1] : undefined);
 const model = option('--model');
 const only = option('--only');
+const more = option('--with') ?? ''; // put into every address: "text=…&position=3"
+// Room, what the address says, name of the picture.
 const views = [
-  ['text', ''], ['embedding', ''], ['embedding-map', 'o.embedding=map', 'embedding'], ['embedding-positions', 'o.embedding=positions', 'embedding'],
-  ['attention', 'layer=1'], ['attention-lines', 'layer=1&o.attention.view=lines', 'attention'], ['feedforward', 'layer=1&neuron=17'], ['residual', ''], ['residual-attribution', 'o.residual=attribution', 'residual'],
-  ['output', 'o.temperature=1.5'], ['output-beam', 'o.output=beam', 'output'], ['parameters', ''], ['parameters-tensor', 'o.parameters=tensor', 'parameters'], ['training', ''],
+  ['text', ''], ['embedding', ''], ['embedding', 'o.embedding=near', 'near'], ['embedding', 'o.embedding=products', 'products'], ['embedding', 'o.embedding=map', 'map'], ['embedding', 'o.embedding=positions', 'positions'],
+  ['attention', 'layer=1'], ['attention', 'layer=1&o.attention.view=lines', 'lines'], ['attention', 'layer=1&o.step=qk', 'qk'], ['attention', 'layer=1&o.step=masked', 'masked'], ['attention', 'layer=1&o.step=values', 'values'],
+  ['feedforward', 'layer=1&neuron=17'], ['feedforward', 'layer=1&o.feedforward=text', 'text'], ['residual', ''], ['residual', 'o.residual=attribution', 'attribution'], ['residual', 'o.residual=trace', 'trace'],
+  ['output', 'o.temperature=1.5'], ['output', 'o.output=steps', 'steps'], ['output', 'o.output=beam', 'beam'], ['parameters', ''], ['parameters', 'o.parameters=tensor', 'tensor'],
+  ['training', ''], ['training', 'o.training=samples', 'samples'], ['training', 'o.training=recorded', 'recorded'], ['training', 'o.training=recipe', 'recipe'],
 ];
 const looks = rest.includes('--all')
   ? [375, 1280, 2560].flatMap((width) => ['light', 'dark'].flatMap((theme) => ['en', 'ko'].map((language) => ({ width, theme, language }))))
@@ -33,9 +37,10 @@ for (const { width, theme, language } of looks) {
   }, [theme, language]);
   page.on('console', (message) => message.type() === 'error' && console.error(message.text()));
   page.on('pageerror', (error) => console.error(error.message));
-  for (const [name, query, room = name] of views) {
+  for (const [room, query, part] of views) {
     if (only && room !== only) continue;
-    await page.goto(`${address}/#/${room}?${model ? `model=${model}&` : ''}${query}`);
+    const name = part ? `${room}-${part}` : room;
+    await page.goto(`${address}/#/${room}?${[model ? `model=${model}` : '', more, query].filter(Boolean).join('&')}`);
     await page.reload();
     await settled(page);
     const suffix = looks.length > 1 ? `-${width}-${theme}-${language}` : '';

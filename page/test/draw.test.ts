@@ -5,6 +5,7 @@ import { matrix } from '../src/data/matrix';
 import { layOutTree } from '../src/draw/beam_tree';
 import { colour, inkOn, palette, shade } from '../src/draw/colour';
 import { heatmapSvg, layOut, paint, strongest } from '../src/draw/heatmap';
+import { placeLabels, textWidth } from '../src/draw/labels';
 import { chart, smooth, thin } from '../src/draw/line_chart';
 import { layOutMap } from '../src/draw/map_layout';
 import { bands } from '../src/draw/ribbon';
@@ -63,11 +64,42 @@ test('the beam as a tree: parents left of children, lanes apart', () => {
   const { nodes, height } = layOutTree([node(0, null, 0), node(1, 0, 1), node(2, 0, 1), node(3, 1, 2), node(4, 2, 2, 'dropped')], 100, 20);
   const at = (id: number) => nodes.find((one) => one.id === id)!;
   assert.equal(at(3).x, 200);
-  assert.ok(Math.abs(at(1).y - at(2).y) >= 20);
-  assert.ok(at(0).y >= Math.min(at(1).y, at(2).y) && at(0).y <= Math.max(at(1).y, at(2).y));
+  assert.equal(Math.abs(at(1).y - at(2).y), 20);
+  assert.deepEqual([at(3).y, at(4).y], [0, 20]); // what was dropped stands below what was kept
   assert.equal(height, 40);
   const long = layOutTree(Array.from({ length: 5000 }, (_, i) => node(i, i ? i - 1 : null, i)), 10, 10);
   assert.equal(long.nodes.length, 5000);
+});
+
+test('labels: none on another, none outside', () => {
+  const points = Array.from({ length: 40 }, (_, i) => ({ x: 20 + (i % 8) * 30, y: 20 + Math.floor(i / 8) * 12, text: `word${i}` }));
+  const labels = placeLabels(points, 300, 120);
+  const boxes = labels.flatMap((label, i) => {
+    if (!label) return [];
+    const wide = textWidth(points[i].text);
+    const left = label.anchor === 'start' ? label.x : label.anchor === 'end' ? label.x - wide : label.x - wide / 2;
+    return [{ left, right: left + wide, top: label.y - 11, bottom: label.y + 3 }];
+  });
+  assert.ok(boxes.length > 3 && boxes.length < 40);
+  for (const [i, a] of boxes.entries()) {
+    assert.ok(a.left >= 0 && a.right <= 300 && a.top >= 0 && a.bottom <= 120);
+    for (const b of boxes.slice(i + 1)) assert.ok(a.right < b.left || b.right < a.left || a.bottom < b.top || b.bottom < a.top);
+  }
+});
+
+test('a saved heatmap has colours though nobody gives it a largest value', () => {
+  const svg = heatmapSvg(matrix(Float32Array.of(-2, 2), 1, 2), { title: '', rows: [], cols: [], scale: 'signed', theme: 'light' });
+  assert.match(svg, /fill="rgb\(5,48,97\)"/);
+  assert.match(svg, /fill="rgb\(103,0,31\)"/);
+});
+
+test('a recurrent model: the bridge lies below the decoder, and the encoder leads into it', () => {
+  const parts = ['encoder', 'decoder'].flatMap((s) => [part(`${s}.embed`, 'embedding', s, null), part(`${s}.0.cell`, 'recurrent', s, 0)]);
+  const model = { stacks: [stackOf('encoder', 'encoder', 1, []), stackOf('decoder', 'decoder', 1, ['align'])], parts: [...parts, part('bridge', 'bridge', 'decoder', null), part('output', 'output', '', null)] } as unknown as ModelInfo;
+  const map = layOutMap(model, { scope: 'decoder', layer: 0 }, 240);
+  const box = (label: string) => map.towers[1].boxes.find((one) => one.label === label)!;
+  assert.ok(box('embedding').y > box('bridge').y && box('bridge').y > box('recurrent').y);
+  assert.ok(map.crossings.some((c) => Math.abs(c.y1 - (box('bridge').y + box('bridge').height / 2)) < 1));
 });
 
 test('treemap: areas in proportion', () => {

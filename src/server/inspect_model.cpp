@@ -13,6 +13,7 @@
 #include "server/inspect_parts.h"
 #include "server/inspect_texts.h"
 #include "server/inspect_views.h"
+#include "text/id_tokenizer.h"
 
 namespace limpid {
 namespace {
@@ -176,7 +177,8 @@ Answer view_model(InspectCall& call) {
   int64_t parameters = 0;
   for (const ModelPart& part : parts) parameters += part.parameters;
   const GenerationConfig& wishes = call.unchanged().loaded.generation;
-  const std::optional<std::string> example = example_text(call.unchanged(), call.served.path);
+  std::optional<std::string> example = example_text(call.unchanged(), call.served.path);
+  if (dynamic_cast<const IdTokenizer*>(&call.unchanged().reader())) example = "1 2 3 4 5 6 7 8";
   Json json = {{"id", call.served.id},
                {"family", family_name(config.family)},
                {"model_type", config.model_type},

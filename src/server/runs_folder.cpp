@@ -14,6 +14,7 @@
 #include "formats/safetensors.h"
 #include "inspect/run_recording.h"
 #include "server/http.h"
+#include "server/inspect_call.h"
 #include "training/run_folder.h"
 
 namespace limpid {
@@ -147,6 +148,7 @@ Json WatchedRun::details() const {
   json["recipe_toml"] = recipe;
   json["training"] = parsed(text_of(folder_ / "training.json"));
   json["recorded"] = !recorded_steps(folder_).empty();
+  json["command"] = "limpid log " + shell_quoted(folder_.string());
   return json;
 }
 

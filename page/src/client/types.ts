@@ -218,6 +218,7 @@ export interface RunState {
 export interface RunDetail extends RunState {
   recipe_toml?: string;
   recorded: boolean;
+  command?: string;
 }
 export interface RunEvent {
   line: number;

@@ -23,19 +23,19 @@ export const placeOf = (one: Intervention): string => one[kindOf(one)] ?? '';
 
 const signs: Record<Kind, string> = { zero: '⊘', mean: 'x̄', scale: '×', set: '=', patch: '⇄', steer: '↗', edit: '✎' };
 
-// One line for the shelf: sign, place, value.
-export function describe(one: Intervention): string {
+// One line for the shelf: sign, place, value; without the number where it stands beside it to be changed.
+export function describe(one: Intervention, number = true): string {
   const kind = kindOf(one);
   const place = `${signs[kind]} ${placeOf(one)}`;
   switch (kind) {
     case 'scale':
-      return `${place} × ${one.by ?? 1}`;
+      return number ? `${place} × ${one.by ?? 1}` : place;
     case 'set':
-      return `${place} = ${one.to ?? 0}`;
+      return number ? `${place} = ${one.to ?? 0}` : place;
     case 'patch':
       return `${place} ← “${one.from ?? ''}”`;
     case 'steer':
-      return `${place} + ${one.by ?? 1} · ${one.along ?? ''}`;
+      return number ? `${place} + ${one.by ?? 1} · ${one.along ?? ''}` : `${place} → ${one.along ?? ''}`;
     default:
       return place;
   }

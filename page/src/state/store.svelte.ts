@@ -1,6 +1,7 @@
 // The store: the view (mirrored in the URL's fragment), what the server said about the model and the text, and preferences.
 import { ask, requestKey, ServerError, type Request, type Tensors } from '../client/client';
 import type { ModelInfo, Stack, Tokens } from '../client/types';
+import { readable } from '../data/numbers';
 import { sameIntervention, type Intervention } from '../data/interventions';
 import { decodeView, encodeView, type Side, type View } from './view';
 
@@ -54,7 +55,7 @@ class Store {
     return (side === 'source' ? this.tokens?.source : this.tokens?.input) ?? [];
   }
   labels(side: Side): string[] {
-    return this.tokensOf(side).map((token) => token.text || token.piece);
+    return this.tokensOf(side).map((token) => readable(token.text || token.piece));
   }
   // The selected token as an index on a side; its last token where the selection is on the other.
   positionOn(side: Side): number {
