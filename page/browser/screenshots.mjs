@@ -1,6 +1,7 @@
 // Screenshots of every room: node browser/screenshots.mjs ADDRESS FOLDER [--all]
-// ADDRESS is that of a running `limpid serve`; --all adds phone and projector sizes, both themes and both languages.
-import { mkdirSync } from 'node:fs';
+// ADDRESS is that of a running `limpid serve`; --all adds phone and projector sizes, both themes and both languages. --documents
+// makes the pictures of docs/page.md and docs/page.ko.md instead, of the models "translator" and "facts" that they train.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBrowser, settled } from './chromium.mjs';
 
@@ -27,6 +28,10 @@ const looks = rest.includes('--all')
 
 mkdirSync(folder, { recursive: true });
 const browser = await openBrowser();
+if (rest.includes('--documents')) {
+  await documents();
+  process.exit(0);
+}
 for (const { width, theme, language } of looks) {
   const page = await browser.newPage();
   await page.setViewportSize({ width, height: width === 375 ? 812 : width === 2560 ? 1440 : 800 });
@@ -49,3 +54,43 @@ for (const { width, theme, language } of looks) {
   await page.close();
 }
 await browser.close();
+
+// One picture per room and language, as WebP, which the browser itself can write.
+async function documents() {
+  const facts = 'model=facts&text=Michael+Jordan+plays+the+sport+of';
+  const translator = 'model=translator&text=The+teacher+reads+three+books.';
+  const silenced = encodeURIComponent(JSON.stringify([{ zero: 'blocks.0.ffn_out@-1' }]));
+  const pictures = [
+    ['text', translator, 'position=2'], ['embedding', facts, 'o.embedding=products&o.words=basketball+baseball+tennis+hockey+Chicago+Boston+Paris+piano+violin'],
+    ['attention', translator, 'stack=decoder&attention=cross_attn&layer=1&position=3'], ['feedforward', facts, 'layer=1&neuron=120'],
+    ['residual', facts, 'o.residual=trace'], ['output', facts, `interventions=${silenced}`], ['parameters', translator, ''], ['training', translator, 'o.training=recorded'],
+  ];
+  const page = await browser.newPage();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.addInitScript(() => localStorage.setItem('limpid.tour', 'seen'));
+  for (const language of ['en', 'ko'])
+    for (const [room, model, query] of pictures) {
+      await page.goto(`${address}/#/${room}?${model}&${query}`);
+      await page.evaluate((l) => { localStorage.setItem('limpid.language', l); localStorage.setItem('limpid.theme', 'light'); }, language);
+      await page.reload();
+      await settled(page);
+      if (query.includes('trace')) {
+        await page.locator('.trace input').fill('Michael Jordan');
+        await page.locator('.trace button[type=submit]').click();
+        await page.locator('.maps .heatmap').first().waitFor();
+        await settled(page);
+      }
+      const png = `data:image/png;base64,${(await page.screenshot()).toString('base64')}`;
+      const webp = await page.evaluate(async (source) => {
+        const image = new Image();
+        image.src = source;
+        await image.decode();
+        const canvas = document.createElement('canvas');
+        [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+        canvas.getContext('2d').drawImage(image, 0, 0);
+        return canvas.toDataURL('image/webp', 0.92);
+      }, png);
+      writeFileSync(join(folder, `${room}.${language}.webp`), Buffer.from(webp.split(',')[1], 'base64'));
+    }
+  await browser.close();
+}

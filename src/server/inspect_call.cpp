@@ -181,14 +181,17 @@ void InspectCall::check_bytes(int64_t bytes) const {
 
 void InspectCall::describe(Json& into, const std::string& part, const std::vector<std::string>& options) {
   fields.finish();
+  if (part.empty()) return;  // no command does this
   std::string command = part.starts_with("limpid ") ? part : "limpid look " + shell_quoted(served.path) + " " + part;
+  const bool reads_input = part.starts_with("limpid translate ");
   if (text_asked_) {
     const Session& session = served.session;
-    const bool from_ids = !fields.has("text");
-    command += " " + shell_quoted(from_ids ? session.reader().decode(session.two_sided() ? example().batch.source.ids
-                                                                                         : example().batch.input.ids)
-                                           : fields.text("text"));
-    if (session.two_sided() && !written_by_model_)
+    const std::string text = shell_quoted(
+        fields.has("text") ? fields.text("text")
+                           : session.reader().decode(session.two_sided() ? example().batch.source.ids
+                                                                         : example().batch.input.ids));
+    command = reads_input ? "echo " + text + " | " + command : command + " " + text;
+    if (session.two_sided() && !written_by_model_ && !reads_input)
       command +=
           " " + shell_quoted(fields.has("target") ? fields.text("target") : session.writer().decode(target_ids_));
   }

@@ -81,6 +81,7 @@ Answer view_embedding(InspectCall& call) {
 Answer view_positions(InspectCall& call) {
   const Config& config = call.config();
   const std::string side = call.side();
+  if (call.fields.has("text")) call.example_without_interventions();  // for the command, which captures a text
   const int64_t most = std::min<int64_t>(most_positions(config), 1 << 16);
   const int64_t from = call.fields.whole("from", 0, 0, most - 1);
   const int64_t count = std::min(call.fields.whole("count", 64, 1, 4096), most - from);

@@ -170,8 +170,8 @@ Answer view_beam(InspectCall& call) {
                           .rules = session.loaded.generation.rules,
                           .prefix = prefix_of(call)};
   const BeamTree tree = grow_beam(session.model(), call.example(), options);
-  const std::string verb = session.two_sided() ? "limpid translate " : "limpid complete ";
-  return call.json(beam_json(session.writer(), tree, options), verb + shell_quoted(call.served.path),
+  const std::string command = session.two_sided() ? "limpid translate " + shell_quoted(call.served.path) : "";
+  return call.json(beam_json(session.writer(), tree, options), command,
                    {"--beam", std::to_string(options.search.beam), "--n-best", std::to_string(options.search.beam)});
 }
 

@@ -292,7 +292,8 @@ TEST_P(Inspect, EveryViewAnswersOrSaysWhyNot) {
     if (status != 200) continue;
     const InspectCall::Answer answer = ask(route.view, request);
     const Json meta = answer.tensors ? Tensors(answer.body).meta : Json::parse(answer.body);
-    EXPECT_THAT(meta.value("command", ""), testing::StartsWith("limpid ")) << name;
+    if (name == "beam" && !saved.session.two_sided()) continue;  // no command grows the beam of a language model
+    EXPECT_THAT(meta.value("command", ""), testing::ContainsRegex("^(echo .* )?limpid ")) << name;
   }
 }
 
