@@ -17,17 +17,32 @@ export interface Choice {
   probability: number; // after all controls
 }
 
-// The `wanted` likeliest tokens, most likely first, with the number of those that can be drawn at all.
-export function distribution(logits: ArrayLike<number>, s: Sampling, wanted: number): { choices: Choice[]; kept: number } {
+interface Ranking {
+  raw: Float64Array; // probabilities as the model says them
+  order: Uint32Array; // indices, likeliest first
+  rank: Uint32Array; // of each index in it
+}
+// Sorting a whole vocabulary takes longer than a frame; no control changes the order, so it is done once per row of logits.
+const rankings = new WeakMap<object, Ranking>();
+
+export function ranking(logits: ArrayLike<number>): Ranking {
+  const kept = rankings.get(logits);
+  if (kept) return kept;
   const raw = softmax(logits);
-  const order = Array.from({ length: raw.length }, (_, i) => i).sort((a, b) => raw[b] - raw[a] || a - b);
-  if (s.temperature <= 0) {
-    return {
-      choices: order.slice(0, wanted).map((index, rank) => ({ index, raw: raw[index], probability: rank === 0 ? 1 : 0 })),
-      kept: 1,
-    };
-  }
-  const heated = softmax(Float64Array.from(logits, (x) => x / s.temperature));
+  const order = Uint32Array.from({ length: raw.length }, (_, i) => i).sort((a, b) => raw[b] - raw[a] || a - b);
+  const rank = new Uint32Array(raw.length);
+  order.forEach((index, i) => (rank[index] = i));
+  const made = { raw, order, rank };
+  rankings.set(logits, made);
+  return made;
+}
+
+// The `wanted` likeliest tokens, most likely first, then those that are asked for besides; and how many can be drawn at all.
+export function distribution(logits: ArrayLike<number>, s: Sampling, wanted: number, besides: readonly number[] = []): { choices: Choice[]; kept: number } {
+  const { raw, order, rank } = ranking(logits);
+  const listed = [...order.subarray(0, wanted), ...besides];
+  if (s.temperature <= 0) return { choices: listed.map((index) => ({ index, raw: raw[index], probability: rank[index] === 0 ? 1 : 0 })), kept: 1 };
+  const heated = s.temperature === 1 ? raw : softmax(Float64Array.from(logits, (x) => x / s.temperature));
   let kept = s.topK > 0 ? Math.min(s.topK, order.length) : order.length;
   const sumOf = (n: number) => {
     let sum = 0;
@@ -48,10 +63,5 @@ export function distribution(logits: ArrayLike<number>, s: Sampling, wanted: num
     kept = Math.max(1, n);
   }
   const whole = sumOf(kept);
-  return {
-    choices: order
-      .slice(0, wanted)
-      .map((index, rank) => ({ index, raw: raw[index], probability: rank < kept ? heated[index] / whole : 0 })),
-    kept,
-  };
+  return { choices: listed.map((index) => ({ index, raw: raw[index], probability: rank[index] < kept ? heated[index] / whole : 0 })), kept };
 }
