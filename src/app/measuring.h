@@ -24,7 +24,7 @@ double best_seconds(int rounds, const Work& work) {
   return best;
 }
 
-// To so many steps a unit: rounded(0.12345, 1000) is 0.123.
+// To so many steps per unit: rounded(0.12345, 1000) is 0.123.
 inline double rounded(double value, double steps) { return std::round(value * steps) / steps; }
 
 }  // namespace limpid

@@ -17,7 +17,7 @@ Matrix rows_of(Matrix value, const Sequences& sequences, int64_t i) {
   return value.data ? value.rows_from(sequences.begin(i), sequences.length(i)) : Matrix{};
 }
 
-// One job a sequence. Values that a step does not need may be empty; shapes still say how many queries and keys there
+// One job per sequence. Values that a step does not need may be empty; shapes still say how many queries and keys there
 // are.
 std::vector<AttentionJob> make_jobs(const AttentionBatch& batch, const Tensor& q, const Tensor& k, const Tensor& v,
                                     Matrix z) {

@@ -47,7 +47,7 @@ struct AttentionJob {
 };
 
 // The fast kernel: scores live only in a block of rows at a time. log_sums, where given, receives the logarithm of the
-// softmax's denominator, H·N numbers a job (head by head), the jobs one after another: what backward needs.
+// softmax's denominator, H·N numbers per job (head by head), the jobs one after another: what backward needs.
 // Dropout falls on the pattern; the index of (head h, query i, key j) of a job is start + (h·N + i)·M + j, where start
 // counts the H·N·M pairs of the jobs before it.
 void attention_forward(const AttentionShape& shape, const Dropout& dropout, const std::vector<AttentionJob>& jobs,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kOrders = 4;
 constexpr int64_t kWidth = 2 + 2 * kOrders;
-constexpr int64_t kGrain = 16;  // sentences a job
+constexpr int64_t kGrain = 16;  // sentences per job
 constexpr double kLogOfZero = -9999999999;
 
 std::vector<std::u32string> words_of(const std::string& line, const BleuOptions& options) {

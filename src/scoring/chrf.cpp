@@ -10,7 +10,7 @@
 namespace limpid {
 namespace {
 
-constexpr int64_t kGrain = 8;  // sentences a job
+constexpr int64_t kGrain = 8;  // sentences per job
 
 bool is_ascii_punctuation(char32_t c) {
   return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
