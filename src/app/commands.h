@@ -30,6 +30,7 @@ int run_quantize(int argc, char** argv);
 int run_superposition(int argc, char** argv);
 int run_sae(int argc, char** argv);
 int run_induction(int argc, char** argv);
+int run_experiment_command(int argc, char** argv);
 int run_random(int argc, char** argv);
 int run_serve(int argc, char** argv);
 int run_bench(int argc, char** argv);

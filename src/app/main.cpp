@@ -48,6 +48,7 @@ constexpr Command kCommands[] = {
     {"superposition", "train the toy model of superposition and draw its geometry", run_superposition},
     {"sae", "train sparse autoencoders on a model's activations and see what they found", run_sae},
     {"induction", "watch an induction head form in two layers of attention, and not in one", run_induction},
+    {"experiment", "run and judge claims about the Transformer: figures, tables, verdicts", run_experiment_command},
     {"random", "write a model of any config with random weights", run_random},
     {"bench", "measure speed and memory", run_bench},
 };

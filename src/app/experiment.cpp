@@ -1,0 +1,179 @@
+// limpid experiment: claims about the Transformer, run and judged.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "app/command.h"
+#include "app/progress.h"
+#include "app/terminal.h"
+#include "app/version.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/nearest.h"
+#include "experiments/list.h"
+#include "experiments/report.h"
+#include "experiments/result.h"
+#include "experiments/runner.h"
+#include "experiments/verdict.h"
+#include "inspect/display_text.h"
+
+namespace limpid {
+namespace {
+
+struct ExperimentOptions {
+  std::vector<std::string> names;
+  bool quick = false, tiny = false, contrary = false, json = false, quiet = false;
+  int64_t seeds = 0;  // 0: three, of quick runs one
+  std::string out, table;
+
+  Size size() const { return tiny ? Size::tiny : quick ? Size::quick : Size::full; }
+  ExperimentRun run() const {
+    const std::string folder = quick || tiny ? "limpid-experiments-quick" : "limpid-experiments";
+    return {.out = out.empty() ? folder : out,
+            .size = size(),
+            .contrary = contrary,
+            .seeds = seeds > 0              ? seeds
+                     : size() == Size::full ? 3
+                                            : 1,
+            .machine = version_text()};
+  }
+};
+
+std::string state_of(const Experiment& experiment, const ExperimentRun& run) {
+  const ExpectedWork work = expected_work(experiment, run);
+  if (const auto result = read_result(run.out, experiment, run.contrary))
+    return fmt::format("{}{}", words_of(judge(*result)).english, result->at("size") == "full" ? "" : " (provisional)");
+  if (work.units_left == work.units) return "not run";
+  return fmt::format("{} of {} units done", work.units - work.units_left, work.units);
+}
+
+int list(const ExperimentOptions& options) {
+  const ExperimentRun run = options.run();
+  const int64_t width = terminal_width(STDOUT_FILENO);
+  if (options.json) {
+    Json all = Json::array();
+    for (const Experiment& experiment : experiments())
+      all.push_back({{"number", experiment.number},
+                     {"name", experiment.name},
+                     {"title", experiment.title.english},
+                     {"seconds", expected_work(experiment, run).all},
+                     {"state", state_of(experiment, run)}});
+    fmt::print("{}\n", all.dump());
+    return 0;
+  }
+  double seconds = 0;
+  for (const Experiment& experiment : experiments()) {
+    const double each = expected_work(experiment, run).all;
+    seconds += each;
+    const std::string line = fmt::format("{:2}  {:14} {:>7}  {}  [{}]", experiment.number, experiment.name,
+                                         clock_text(each), experiment.title.english, state_of(experiment, run));
+    fmt::print("{}\n", wrapped(line, width, 28));
+  }
+  fmt::print("\nAll together about {}. Run one: {} experiment NAME, or all: {} experiment all; --quick is shorter.\n",
+             clock_text(seconds), program_name(), program_name());
+  return 0;
+}
+
+// What a person reads of one result.
+std::string summary(const Experiment& experiment, const Json& result, int64_t width) {
+  std::string text = wrapped(fmt::format("{}. {}{}", experiment.number, experiment.title.english,
+                                         result.at("contrary") ? " (contrary)" : ""),
+                             width, 3) +
+                     "\n";
+  if (result.at("contrary")) text += wrapped(fmt::format("   {}", experiment.contrary.english), width, 3) + "\n";
+  const auto line = [&](const Measure& measure, const char* kind) {
+    const Json json = measure_json(measure);
+    const PartVerdict part = judge_part(result, json);
+    text += wrapped(fmt::format("   {} {}: {}, {} {:g}{}{}", part.seeds > 0 && part.holds() ? "✓" : "✗",
+                                measure.meaning.english, spread_text(part),
+                                measure.must == Measure::Must::at_least ? "at least" : "at most", measure.threshold,
+                                part.seeds > 1 ? fmt::format(", {} of {} seeds", part.passed, part.seeds) : "", kind),
+                    width, 5) +
+            "\n";
+  };
+  if (experiment.baseline) line(*experiment.baseline, "  [baseline]");
+  for (const Measure& part : experiment.parts) line(part, part.main ? "  [main]" : "");
+  const bool provisional = result.at("size") != "full";
+  return text + fmt::format("   Verdict: {}{} ({})\n", words_of(judge(result)).english,
+                            provisional ? ", provisional" : "", clock_text(result.at("seconds")));
+}
+
+int run_chosen(const ExperimentOptions& options, const std::vector<const Experiment*>& chosen) {
+  ExperimentRun run = options.run();
+  double total = 0, before = 0;
+  for (const Experiment* experiment : chosen) total += expected_work(*experiment, run).left;
+  constexpr double kScale = 1000;  // the bar counts in whole numbers
+  Progress progress(std::max<int64_t>(std::llround(total * kScale), 1), options.quiet || options.json);
+  const InterruptGuard guard;
+  const int64_t width = terminal_width(STDOUT_FILENO);
+  try {
+    for (const Experiment* experiment : chosen) {
+      const double left = expected_work(*experiment, run).left;
+      run.progress = [&](double done, const std::string& what) {
+        progress.update(std::llround((before + done) * kScale), what);
+        return !interrupted();
+      };
+      const Json result = run_experiment(*experiment, run);
+      before += left;
+      write_figures(run.out, *experiment, result);
+      write_report(run.out);
+      progress.clear();
+      if (options.json)
+        fmt::print("{}\n", result.dump());
+      else
+        fmt::print("{}\n", summary(*experiment, result, width));
+      std::fflush(stdout);
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::cancelled || !interrupted()) throw;
+    progress.clear();
+    fmt::print(stderr, "Stopped. The same command goes on from there.\n");
+    return 128 + interrupt_signal();
+  }
+  if (!options.json && !options.quiet) fmt::print(stderr, "The report is {}.\n", (run.out / "index.html").string());
+  return 0;
+}
+
+}  // namespace
+
+int run_experiment_command(int argc, char** argv) {
+  CommandLine line("experiment",
+                   "Runs claims about the Transformer as experiments and judges them: numbers over several seeds, "
+                   "figures, a verdict, and a report in English and Korean. Without a name it lists them. Run it again "
+                   "and it goes on where it was.",
+                   "limpid experiment scaling --quick\n         limpid experiment all --out my-experiments");
+  ExperimentOptions options;
+  line.add_option("NAME", options.names, "names or numbers of experiments, or all");
+  line.add_flag("--quick", options.quick, "small sizes and one seed: the verdicts are provisional");
+  line.add_flag("--tiny", options.tiny, "sizes for tests: the verdicts mean nothing")->group("");
+  line.add_flag("--contrary", options.contrary,
+                "with the mechanism disabled: the main part of each experiment must then fail");
+  line.add_option("--seeds", options.seeds, "how many (default 3; with --quick 1)")->check(CLI::Range(1, 1000));
+  line.add_option("--out", options.out, "the folder of results (default limpid-experiments, or …-quick)");
+  line.add_option("--table", options.table, "print the verdicts of this folder as a table in Markdown");
+  line.add_flag("--json", options.json, "print results as JSON, one object per line");
+  line.add_flag("--quiet", options.quiet, "no progress");
+  if (const auto code = line.read(argc, argv)) return *code;
+  if (!options.table.empty()) {
+    fmt::print("{}", markdown_table(options.table));
+    return 0;
+  }
+  if (options.names.empty()) return list(options);
+  std::vector<const Experiment*> chosen;
+  for (const std::string& name : options.names) {
+    const Experiment* found = find_experiment(name);
+    if (found) chosen.push_back(found);
+    if (!found && name == "all")
+      for (const Experiment& experiment : experiments()) chosen.push_back(&experiment);
+    if (found || name == "all") continue;
+    std::vector<std::string_view> names = {"all"};
+    for (const Experiment& experiment : experiments()) names.emplace_back(experiment.name);
+    fmt::print(stderr, "limpid experiment: there is no \"{}\"{} {} experiment lists them.\n", name,
+               did_you_mean(name, names), program_name());
+    return 2;
+  }
+  return run_chosen(options, chosen);
+}
+
+}  // namespace limpid

@@ -1,0 +1,100 @@
+#include "experiments/lab.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "training/trainer.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Passes on how far a training is, and says when it should stop.
+class LabObserver : public TrainingObserver {
+ public:
+  explicit LabObserver(Lab& lab) : lab_(lab) {}
+  void preparing(const std::string&, double) override { say(0, "reading texts"); }
+  void starting(const Dataset&, const Config&, int64_t, int64_t) override {}
+  void step(const StepReport& report) override {
+    if (report.steps > 0)
+      say(static_cast<double>(report.step) / static_cast<double>(report.steps),
+          fmt::format("step {}, loss {:.3f}", report.step, report.loss));
+  }
+  void validation(const ValidationReport&) override {}
+  void note(const std::string&) override {}
+  bool stopped() const { return stopped_; }
+
+ private:
+  // The trainer saves and returns when it is asked to stop; nothing may be thrown through it.
+  void say(double share, const std::string& what) {
+    try {
+      lab_.progress(share, what);
+    } catch (const Error&) {
+      stopped_ = true;
+    }
+  }
+
+  Lab& lab_;
+  bool stopped_ = false;
+};
+
+LabModel model_of(const Json& json, fs::path folder) {
+  return {.folder = std::move(folder),
+          .loss = json.at("loss"),
+          .exact = json.at("exact"),
+          .bleu = json.at("bleu"),
+          .seconds = json.at("seconds"),
+          .steps = json.at("steps")};
+}
+
+}  // namespace
+
+void Lab::progress(double share, const std::string& what) {
+  if (options_.progress && !options_.progress(from_ + share * (to_ - from_), what))
+    fail(ErrorKind::cancelled, "[experiment] stopped: the same command goes on from there");
+}
+
+fs::path Lab::corpus(const LabCorpus& corpus) const {
+  const fs::path folder = options_.folder / "data" / hash_text(content_hash(corpus.key));
+  if (fs::exists(folder)) return folder;
+  fs::create_directories(folder.parent_path());
+  const fs::path draft = folder.string() + fmt::format(".{}", ::getpid());
+  fs::remove_all(draft);
+  fs::create_directories(draft);
+  corpus.write(draft);
+  fs::rename(draft, folder);
+  return folder;
+}
+
+LabModel Lab::train(const std::string& recipe, const std::vector<std::string>& overrides, const LabCorpus& texts) {
+  std::string key = recipe + "\n" + texts.key + fmt::format("\nseed {}", seed());
+  for (const std::string& text : overrides) key += "\n" + text;
+  const fs::path folder = options_.folder / "models" / hash_text(content_hash(key));
+  const fs::path done = folder / "experiment.json";
+  if (fs::exists(done)) return model_of(Json::parse(read_text(done)), folder);
+  std::vector<std::string> all = overrides;
+  all.push_back(fmt::format("seed={}", seed()));
+  all.push_back(fmt::format("data.folder=\"{}\"", fs::absolute(corpus(texts)).string()));
+  fs::create_directories(folder.parent_path());
+  RunFolder run(folder);
+  LabObserver observer(*this);
+  const TrainingResult result = limpid::train(parse_recipe(recipe, "experiment", all), run, observer,
+                                              {.command = "limpid experiment",
+                                               .interrupted = [&] { return observer.stopped(); },
+                                               .accept_changes = [](const auto&) { return true; }});
+  if (result.interrupted) fail(ErrorKind::cancelled, "[experiment] stopped: the same command goes on from there");
+  const Json json = {{"loss", result.final.loss},
+                     {"exact", result.final.exact.value_or(0)},
+                     {"bleu", result.final.bleu.value_or(0)},
+                     {"seconds", result.seconds},
+                     {"steps", result.steps},
+                     {"key", key}};
+  write_text(done, json.dump(1));
+  return model_of(json, folder);
+}
+
+}  // namespace limpid

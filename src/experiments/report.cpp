@@ -1,0 +1,198 @@
+#include "experiments/report.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "experiments/list.h"
+#include "experiments/result.h"
+#include "experiments/verdict.h"
+#include "inspect/svg_text.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kHead = R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Limpid: experiments</title><style>
+body{font:16px/1.6 system-ui,"Noto Sans KR","Apple SD Gothic Neo","Malgun Gothic",sans-serif;color:#1a1a1a;background:#fff;margin:0}
+main{max-width:860px;margin:0 auto;padding:16px}
+h1{font-size:1.7rem;line-height:1.25}h2{font-size:1.3rem;line-height:1.3;margin-top:2.6rem;border-top:1px solid #ddd;padding-top:1.4rem}
+html[lang=en] .ko,html[lang=ko] .en{display:none}
+.languages{float:right}.languages button{font:inherit;border:1px solid #767676;background:#fff;color:#1a1a1a;padding:4px 10px;border-radius:4px;cursor:pointer}
+html[lang=en] #en,html[lang=ko] #ko{background:#1a1a1a;color:#fff}
+.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;margin:.6rem 0}
+th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-bottom:1px solid #e4e4e4}
+caption{text-align:left;font-weight:600}
+figure{margin:1rem 0}figure svg{max-width:100%;height:auto}
+.verdict{display:inline-block;padding:2px 10px;border-radius:4px;font-weight:600;border:1px solid currentColor}
+.holds{color:#00664f}.part{color:#7a5200}.fails{color:#a03000}.undecided{color:#555}
+pre{background:#f4f4f4;padding:8px 12px;overflow-x:auto;font-size:.85rem}
+dt{font-weight:600;margin-top:.5rem}dd{margin:0}
+</style></head><body><main>
+<p class="languages"><button id="en" onclick="document.documentElement.lang='en'">English</button>
+<button id="ko" onclick="document.documentElement.lang='ko'">한국어</button></p>
+)";
+
+const char* style_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds: return "holds";
+    case Verdict::holds_in_part: return "part";
+    case Verdict::fails_here: return "fails";
+    case Verdict::undecided: break;
+  }
+  return "undecided";
+}
+
+std::string both(const Words& words, const char* tag = "span") {
+  return fmt::format("<{0} class=\"en\">{1}</{0}><{0} class=\"ko\" lang=\"ko\">{2}</{0}>", tag,
+                     svg_escaped(words.english), svg_escaped(words.korean));
+}
+
+std::string verdict_text(const Json& result) {
+  const Verdict verdict = judge(result);
+  std::string text = fmt::format("<span class=\"verdict {}\">{}</span>", style_of(verdict), both(words_of(verdict)));
+  if (result.at("size") != "full") text += " " + both({"provisional", "잠정"});
+  return text;
+}
+
+// One row for a measure: what it is, what it must be, what it was, and what it was in the contrary run.
+std::string measure_row(const Measure& measure, const Words& kind, const Json& result, const Json* contrary) {
+  const Json json = measure_json(measure);
+  const PartVerdict part = judge_part(result, json);
+  std::string row = fmt::format("<tr><td>{}{}</td><td>{} {:g}</td><td>{}</td><td>{} {} / {}</td><td>{}</td></tr>\n",
+                                both(measure.meaning), *kind.english ? " <b>" + both(kind) + "</b>" : "",
+                                measure.must == Measure::Must::at_least ? "≥" : "≤", measure.threshold, spread_text(part),
+                                part.seeds > 0 && part.holds() ? "✓" : "✗", part.passed, part.seeds,
+                                contrary ? spread_text(judge_part(*contrary, json)) : "");
+  return row;
+}
+
+std::string measures(const Experiment& experiment, const Json& result, const Json* contrary) {
+  std::string html = "<div class=\"scroll\"><table><tr><th>" + both({"number", "수치"}) + "</th><th>" +
+                     both({"must be", "기준"}) + "</th><th>" +
+                     both({"measured (spread over seeds)", "측정값 (시드 간 범위)"}) + "</th><th>" +
+                     both({"passes", "통과"}) + "</th><th>" + both({"contrary", "반대 실험"}) + "</th></tr>\n";
+  if (experiment.baseline) html += measure_row(*experiment.baseline, {"baseline", "기준 모델"}, result, contrary);
+  for (const Measure& part : experiment.parts)
+    html += measure_row(part, part.main ? Words{"main", "주된 부분"} : Words{}, result, contrary);
+  return html + "</table></div>\n";
+}
+
+std::string table_html(const Table& table) {
+  std::string html = "<div class=\"scroll\"><table><caption>" + svg_escaped(table.caption) + "</caption><tr>";
+  for (const std::string& column : table.columns) html += "<th>" + svg_escaped(column) + "</th>";
+  html += "</tr>\n";
+  for (const auto& row : table.rows) {
+    html += "<tr>";
+    for (const std::string& cell : row) html += "<td>" + svg_escaped(cell) + "</td>";
+    html += "</tr>\n";
+  }
+  return html + "</table></div>\n";
+}
+
+std::string svg_of(const Figure& figure) { return figure.svg.empty() ? to_svg(figure.chart) : figure.svg; }
+
+std::string drawings(const Experiment& experiment, const Json& result, Language language) {
+  std::string html = language == Language::korean ? "<div class=\"ko\" lang=\"ko\">\n" : "<div class=\"en\">\n";
+  if (experiment.figures)
+    for (const Figure& figure : experiment.figures(result, language)) {
+      const std::string svg = svg_of(figure);
+      html += "<figure>" + svg.substr(svg.find("<svg"));
+      if (!figure.caption.empty()) html += "<figcaption>" + svg_escaped(figure.caption) + "</figcaption>";
+      html += "</figure>\n";
+    }
+  if (experiment.tables)
+    for (const Table& table : experiment.tables(result, language)) html += table_html(table);
+  return html + "</div>\n";
+}
+
+std::string commands(const Experiment& experiment, const Json& result) {
+  const std::string size = result.at("size") == "quick" ? " --quick" : result.at("size") == "tiny" ? " --tiny" : "";
+  const std::string seeds = experiment.counted ? "" : fmt::format(" --seeds {}", result.at("seeds").size());
+  return fmt::format("<pre>limpid experiment {0}{1}{2}\nlimpid experiment {0}{1}{2} --contrary</pre>\n",
+                     experiment.name, size, seeds);
+}
+
+std::string section(const Experiment& experiment, const Json& result, const Json* contrary) {
+  std::string html = fmt::format("<section id=\"{}\"><h2>{}. {}</h2>\n<p>{}</p>\n", experiment.name, experiment.number,
+                                 both(experiment.title), verdict_text(result));
+  const std::pair<Words, Words> texts[] = {{{"Claim", "주장"}, experiment.claim},
+                                           {{"Origin", "출처"}, experiment.origin},
+                                           {{"Method", "방법"}, experiment.method},
+                                           {{"Reported elsewhere", "다른 곳의 보고"}, experiment.reported},
+                                           {{"Contrary run", "반대 실험"}, experiment.contrary}};
+  html += "<dl>\n";
+  for (const auto& [name, text] : texts) html += "<dt>" + both(name) + "</dt><dd>" + both(text) + "</dd>\n";
+  html += "</dl>\n" + measures(experiment, result, contrary);
+  if (contrary)
+    html += "<p>" + both({"Verdict of the contrary run: ", "반대 실험의 판정: "}) + verdict_text(*contrary) + "</p>\n";
+  for (const Language language : {Language::english, Language::korean}) html += drawings(experiment, result, language);
+  return html + commands(experiment, result) +
+         fmt::format("<p>{} {:.0f} s, Limpid {}</p></section>\n", both({"Measured in", "측정 시간"}),
+                     result.at("seconds").get<double>(), result.at("version").get<std::string>());
+}
+
+}  // namespace
+
+void write_figures(const fs::path& out, const Experiment& experiment, const Json& result) {
+  if (!experiment.figures) return;
+  const fs::path folder = result_folder(out, experiment, result.at("contrary"));
+  for (const Language language : {Language::english, Language::korean}) {
+    int number = 0;
+    for (const Figure& figure : experiment.figures(result, language))
+      write_text(folder / fmt::format("figure-{}{}.svg", ++number, language == Language::korean ? ".ko" : ""),
+                 svg_of(figure));
+  }
+}
+
+void write_report(const fs::path& out) {
+  std::string sections, index;
+  for (const Experiment& experiment : experiments()) {
+    const auto result = read_result(out, experiment, false), contrary = read_result(out, experiment, true);
+    if (!result) continue;
+    index += fmt::format("<tr><td>{}</td><td><a href=\"#{}\">{}</a></td><td>{}</td></tr>\n", experiment.number,
+                         experiment.name, both(experiment.title), verdict_text(*result));
+    sections += section(experiment, *result, contrary ? &*contrary : nullptr);
+  }
+  const std::string intro =
+      "<h1>" + both({"Claims about the Transformer, run and judged", "트랜스포머에 관한 주장, 실행과 판정"}) +
+      "</h1>\n<p>" +
+      both({"Every number was measured on one machine by Limpid; thresholds were stated before. A claim holds where "
+            "every part passes in every seed, does not hold here where its main part fails in most seeds, holds in "
+            "part otherwise, and is undecided where the baseline did not learn.",
+            "모든 수치는 한 대의 기계에서 Limpid가 측정했고 기준은 미리 정해 두었다. 모든 시드에서 모든 부분이 "
+            "통과하면 성립, "
+            "주된 부분이 과반의 시드에서 통과하지 못하면 여기서는 성립하지 않음, 그 밖에는 부분적으로 성립, 기준 "
+            "모델이 배우지 "
+            "못했으면 판정 불가이다."}) +
+      "</p>\n";
+  write_text(out / "index.html", kHead + intro + "<div class=\"scroll\"><table>" + index + "</table></div>\n" +
+                                     sections + "</main></body></html>\n");
+}
+
+std::string markdown_table(const fs::path& out) {
+  std::string text =
+      "| | claim | verdict | main number | must be | seeds | contrary |\n|---|---|---|---|---|---|---|\n";
+  bool any = false;
+  for (const Experiment& experiment : experiments()) {
+    const auto result = read_result(out, experiment, false), contrary = read_result(out, experiment, true);
+    if (!result) continue;
+    any = true;
+    for (const Measure& part : experiment.parts) {
+      if (!part.main) continue;
+      const Json json = measure_json(part);
+      text += fmt::format(
+          "| {} | {} | {}{} | {}: {} | {} {:g} | {} | {} |\n", experiment.number, experiment.title.english,
+          words_of(judge(*result)).english, result->at("size") == "full" ? "" : " (provisional)", part.meaning.english,
+          spread_text(judge_part(*result, json)), part.must == Measure::Must::at_least ? "≥" : "≤", part.threshold,
+          result->at("seeds").size(), contrary ? spread_text(judge_part(*contrary, json)) : "not run");
+    }
+  }
+  check(any, "[experiment] {}: no results there: run limpid experiment all --out {}", out.string(), out.string());
+  return text;
+}
+
+}  // namespace limpid

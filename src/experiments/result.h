@@ -1,0 +1,31 @@
+#pragma once
+// Results as data: OUT/NAME/result.json (of contrary runs OUT/contrary/NAME/result.json) holds every number of a run.
+//
+//   {"experiment": "scaling", "number": 3, "size": "full", "contrary": false, "version": …, "machine": …,
+//    "parts": [{"key", "must": "at least" | "at most", "threshold", "main", "timed"}], "baseline": as a part, or null,
+//    "seeds": [{"seed": 1, "numbers": {key: number}, "units": {unit: what it measured}}],
+//    "verdict": "holds" | "holds in part" | "does not hold here" | "undecided", "seconds": …}
+
+#include <filesystem>
+#include <optional>
+
+#include "experiments/experiment.h"
+
+namespace limpid {
+
+const char* size_name(Size size);
+
+Json measure_json(const Measure& measure);
+std::filesystem::path result_folder(const std::filesystem::path& out, const Experiment& experiment, bool contrary);
+// None where it has not been run, or the file is damaged.
+std::optional<Json> read_result(const std::filesystem::path& out, const Experiment& experiment, bool contrary);
+
+// The mean of a number of one unit over the seeds, by JSON pointer: mean_of(result, "plain", "/loss").
+double mean_of(const Json& result, const std::string& unit, const std::string& pointer);
+// A list of one unit, the mean over the seeds at every place.
+std::vector<double> curve_of(const Json& result, const std::string& unit, const std::string& pointer);
+
+// Without times and speeds: what two runs with the same seeds have in common.
+Json without_times(Json result);
+
+}  // namespace limpid

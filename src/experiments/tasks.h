@@ -1,0 +1,16 @@
+#pragma once
+// What experiments train: corpora of the project's own and recipes for tiny models of them. An experiment overrides
+// keys of these recipes to make its variants ("model.limpid.scale_scores=false"), so that the models of several
+// experiments that differ in nothing are one.
+
+#include <string>
+
+#include "experiments/lab.h"
+
+namespace limpid {
+
+// A world of facts for language models, two layers of width 64 (corpora/facts.h).
+LabCorpus facts_corpus(const Lab& lab);
+std::string facts_recipe(const Lab& lab);
+
+}  // namespace limpid
