@@ -6,7 +6,14 @@ namespace limpid {
 
 const std::vector<Experiment>& experiments() {
   static const std::vector<Experiment> all = {
-      scaling_experiment(),
+      length_experiment(),       // 1
+      sequential_experiment(),   // 2
+      scaling_experiment(),      // 3
+      order_experiment(),        // 4
+      sinusoids_experiment(),    // 5
+      collapse_experiment(),     // 6
+      activations_experiment(),  // 7
+      heads_experiment(),        // 8
   };
   return all;
 }

@@ -13,6 +13,13 @@ const std::vector<Experiment>& experiments();
 // By name or number; null: there is none.
 const Experiment* find_experiment(std::string_view name);
 
-Experiment scaling_experiment();  // 3
+Experiment length_experiment();       // 1
+Experiment sequential_experiment();   // 2
+Experiment scaling_experiment();      // 3
+Experiment order_experiment();        // 4
+Experiment sinusoids_experiment();    // 5
+Experiment collapse_experiment();     // 6
+Experiment activations_experiment();  // 7
+Experiment heads_experiment();        // 8
 
 }  // namespace limpid

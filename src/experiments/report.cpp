@@ -64,8 +64,8 @@ std::string measure_row(const Measure& measure, const Words& kind, const Json& r
   const PartVerdict part = judge_part(result, json);
   std::string row = fmt::format("<tr><td>{}{}</td><td>{} {:g}</td><td>{}</td><td>{} {} / {}</td><td>{}</td></tr>\n",
                                 both(measure.meaning), *kind.english ? " <b>" + both(kind) + "</b>" : "",
-                                measure.must == Measure::Must::at_least ? "≥" : "≤", measure.threshold, spread_text(part),
-                                part.seeds > 0 && part.holds() ? "✓" : "✗", part.passed, part.seeds,
+                                measure.must == Measure::Must::at_least ? "≥" : "≤", measure.threshold,
+                                spread_text(part), part.seeds > 0 && part.holds() ? "✓" : "✗", part.passed, part.seeds,
                                 contrary ? spread_text(judge_part(*contrary, json)) : "");
   return row;
 }

@@ -1,5 +1,7 @@
 // 3. Scores are divided by √d_k: without, their variance grows with d_k, the softmax sharpens and gradients vanish.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "corpora/english_korean.h"
 #include "corpora/facts.h"
 
 namespace limpid {
@@ -32,7 +33,7 @@ kind = "words"
 [model]
 model_type = "gpt2"
 n_layer = 2
-n_head = 1
+n_head = 4
 n_embd = 64
 n_inner = 256
 n_positions = 32
@@ -60,6 +61,68 @@ steps = {0}
 keep = 1
 )",
                      lab.pick(1000, 300, 4));
+}
+
+LabCorpus sentences_corpus(const Lab& lab) {
+  const auto lines = lab.pick<int64_t>(40000, 15000, 400);
+  return {.key = fmt::format("english-korean {}", lines), .write = [lines](const fs::path& folder) {
+            const EnglishKorean corpus;
+            for (const Split split : {Split::train, Split::valid}) {
+              std::string english, korean;
+              for (int64_t i = 0; i < (split == Split::train ? lines : 300); ++i) {
+                const SentencePair pair = corpus.pair(static_cast<uint64_t>(i), split);
+                english += pair.english + "\n";
+                korean += pair.korean + "\n";
+              }
+              write_text(folder / fmt::format("{}.en", split_name(split)), english);
+              write_text(folder / fmt::format("{}.ko", split_name(split)), korean);
+            }
+          }};
+}
+
+std::string translator_recipe(const Lab& lab) {
+  return fmt::format(R"(
+[data]
+train = ["train.en", "train.ko"]
+valid = ["valid.en", "valid.ko"]
+[tokenizer]
+kind = "bpe"
+vocab = 800
+sample_mb = 0.3
+[model]
+model_type = "marian"
+d_model = 64
+encoder_layers = 2
+decoder_layers = 2
+encoder_attention_heads = 4
+decoder_attention_heads = 4
+encoder_ffn_dim = 128
+decoder_ffn_dim = 128
+activation_function = "relu"
+scale_embedding = true
+max_position_embeddings = 128
+dropout = 0.0
+[optimizer]
+clip_norm = 1.0
+label_smoothing = 0.0
+[schedule]
+kind = "linear"
+learning_rate = 0.004
+warmup = 100
+[batch]
+tokens = 1024
+[stop]
+steps = {0}
+[validation]
+steps = {0}
+metric = "bleu"
+translate = {1}
+show = 0
+[checkpoint]
+steps = {0}
+keep = 1
+)",
+                     lab.pick(1200, 400, 4), lab.pick(200, 100, 4));
 }
 
 }  // namespace limpid

@@ -13,4 +13,9 @@ namespace limpid {
 LabCorpus facts_corpus(const Lab& lab);
 std::string facts_recipe(const Lab& lab);
 
+// Pairs of the English-Korean grammar, one sentence each (corpora/english_korean.h): train, valid.
+LabCorpus sentences_corpus(const Lab& lab);
+// An encoder-decoder of width 64, two layers each.
+std::string translator_recipe(const Lab& lab);
+
 }  // namespace limpid

@@ -1,0 +1,143 @@
+// Experiments run live at tiny sizes, where that says something, each with its contrary; of the others, results that
+// were recorded from quick runs are judged.
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/temporary_folder.h"
+#include "experiments/list.h"
+#include "experiments/report.h"
+#include "experiments/result.h"
+#include "experiments/runner.h"
+#include "experiments/verdict.h"
+
+namespace limpid {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Experiment& named(const std::string& name) {
+  const Experiment* found = find_experiment(name);
+  check(found != nullptr, "no experiment {}", name);
+  return *found;
+}
+
+const Measure& main_part(const Experiment& experiment) {
+  for (const Measure& part : experiment.parts)
+    if (part.main) return part;
+  fail("{} has no main part", experiment.name);
+}
+
+// Whether the main part passes in every seed, whatever the baseline has learned.
+bool main_part_passes(const Experiment& experiment, Json result) {
+  result["baseline"] = Json();
+  const PartVerdict part = judge_part(result, measure_json(main_part(experiment)));
+  return part.seeds > 0 && part.holds();
+}
+
+Json run_tiny(const Experiment& experiment, const fs::path& out, bool contrary) {
+  return run_experiment(experiment, {.out = out, .size = Size::tiny, .contrary = contrary, .seeds = 1});
+}
+
+class LiveExperiment : public testing::TestWithParam<const char*> {};
+
+TEST_P(LiveExperiment, MainPartPassesAndItsContraryFails) {
+  const Experiment& experiment = named(GetParam());
+  const TemporaryFolder folder;
+  EXPECT_TRUE(main_part_passes(experiment, run_tiny(experiment, folder.path(), false)));
+  EXPECT_FALSE(main_part_passes(experiment, run_tiny(experiment, folder.path(), true)));
+  write_report(folder.path());
+  EXPECT_NE(read_text(folder / "index.html").find(experiment.title.korean), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(Claims, LiveExperiment,
+                         testing::Values("sequential", "scaling", "order", "sinusoids", "collapse"));
+
+TEST(Experiments, AreWellFormed) {
+  std::set<std::string> names;
+  int before = 0;
+  for (const Experiment& experiment : experiments()) {
+    EXPECT_TRUE(names.insert(experiment.name).second) << experiment.name;
+    EXPECT_GT(experiment.number, before) << experiment.name;
+    before = experiment.number;
+    int mains = 0;
+    std::set<std::string> keys;
+    for (const Measure& part : experiment.parts) {
+      mains += part.main ? 1 : 0;
+      EXPECT_TRUE(keys.insert(part.key).second) << experiment.name << " " << part.key;
+    }
+    EXPECT_EQ(mains, 1) << experiment.name;
+    EXPECT_FALSE(main_part(experiment).timed) << experiment.name;
+    for (const Words& words : {experiment.title, experiment.claim, experiment.origin, experiment.method,
+                               experiment.reported, experiment.contrary}) {
+      EXPECT_GT(std::string(words.english).size(), 5U) << experiment.name;
+      EXPECT_GT(std::string(words.korean).size(), 5U) << experiment.name;
+    }
+    EXPECT_TRUE(experiment.units && experiment.measure && experiment.numbers) << experiment.name;
+    EXPECT_GT(experiment.minutes, 0) << experiment.name;
+    EXPECT_GT(experiment.quick_seconds, 0) << experiment.name;
+  }
+}
+
+TEST(Experiments, TwoRunsAndAResumedOneGiveTheSameResult) {
+  const Experiment& experiment = named("scaling");
+  const TemporaryFolder first, second;
+  const Json once = run_tiny(experiment, first.path(), false);
+  EXPECT_EQ(without_times(once), without_times(run_tiny(experiment, second.path(), false)));
+  // Stopped at every moment that it asks, again and again, it comes to the same end.
+  const TemporaryFolder third;
+  int64_t allowed = 0;
+  for (;; ++allowed) {
+    int64_t asked = 0;
+    try {
+      const Json resumed = run_experiment(
+          experiment,
+          {.out = third.path(), .size = Size::tiny, .seeds = 1, .progress = [&](double, const std::string&) {
+             return asked++ < allowed;
+           }});
+      EXPECT_EQ(without_times(once), without_times(resumed));
+      break;
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::cancelled) << error.what();
+    }
+  }
+  EXPECT_GT(allowed, 1);
+}
+
+TEST(Experiments, UnitsThatAreDoneAreNotDoneAgain) {
+  Experiment experiment = named("scaling");
+  const TemporaryFolder folder;
+  run_tiny(experiment, folder.path(), false);
+  const ExperimentRun run{.out = folder.path(), .size = Size::tiny, .seeds = 1};
+  EXPECT_EQ(expected_work(experiment, run).units_left, 0);
+  experiment.measure = [](Lab&, const std::string&) -> Json { fail("measured again"); };
+  EXPECT_NO_THROW(run_tiny(experiment, folder.path(), false));
+  experiment.revision += 1;  // another method: what was measured before is void
+  EXPECT_THROW(run_tiny(experiment, folder.path(), false), Error);
+}
+
+// tests/experiments/NAME.json: {"result": …, "contrary": …} of a quick run, units left out.
+TEST(Experiments, RecordedResultsAreJudgedAsTheyWere) {
+  int judged = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(LIMPID_SOURCE_DIR) / "tests/experiments")) {
+    if (entry.path().extension() != ".json") continue;
+    const Json record = Json::parse(read_text(entry.path()));
+    const Experiment& experiment = named(entry.path().stem());
+    for (const char* key : {"result", "contrary"}) {
+      const Json& result = record.at(key);
+      EXPECT_EQ(name_of(judge(result)), result.at("verdict").get<std::string>()) << entry.path();
+      Json parts = Json::array();
+      for (const Measure& part : experiment.parts) parts.push_back(measure_json(part));
+      EXPECT_EQ(parts, result.at("parts")) << entry.path() << ": the thresholds have changed: record it again";
+    }
+    EXPECT_FALSE(main_part_passes(experiment, record.at("contrary"))) << entry.path();
+    ++judged;
+  }
+  EXPECT_GT(judged, 0);
+}
+
+}  // namespace
+}  // namespace limpid
