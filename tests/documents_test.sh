@@ -17,6 +17,7 @@ shorter() {
     -e 's/^\.\/limpid serve.*/timeout --preserve-status -s TERM 5 & --port 0/' \
     -e 's/^\.\/limpid train facts .*/& stop.steps=400/' \
     -e 's/^\.\/limpid look .* facts$/& --traces 2 --ablations 2 --edits 2/' \
+    -e 's/ --quick/ --tiny/' \
     -e 's/stop.steps=500/stop.steps=60/; s/--steps [0-9]*/--steps 20/; s/--models 12/--models 2/' \
     -e 's/^\.\/limpid induction.*/& --steps 20/; s/^\.\/limpid superposition --svg [^ ]*/& --steps 20/' <<<"$1"
 }
@@ -30,7 +31,7 @@ missing() {
 }
 
 failures=0
-for document in README.md docs/running.md docs/looking-inside.md docs/page.md; do
+for document in README.md docs/running.md docs/looking-inside.md docs/page.md docs/experiments.md; do
   mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' "$1/$document" | sed -n 's/  *#.*$//; /\.\/limpid /p')
   ((${#commands[@]} >= 4)) || { echo "only ${#commands[@]} commands found in $document"; exit 1; }
   for command in "${commands[@]}"; do

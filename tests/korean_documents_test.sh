@@ -19,6 +19,7 @@ compare() {
 
 compare README.md README.ko.md
 compare docs/page.md docs/page.ko.md
+compare docs/experiments.md docs/experiments.ko.md
 for korean in docs/ko/*.md; do compare "docs/$(basename "$korean")" "$korean"; done
 ((compared > 1)) || { echo 'FAILED: there are no Korean documents'; exit 1; }
 ((failures == 0)) && echo "$compared documents have the same commands"
