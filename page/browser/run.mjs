@@ -36,10 +36,12 @@ const shownPercent = (text) => (text.includes('<') ? 0 : text.includes('>') ? 1 
 const begun = Date.now();
 const models = await makeModels(program, folder);
 console.log(`models made in ${((Date.now() - begun) / 1000).toFixed(0)} s`);
-const server = await serve(program, Object.values(models), ['--quiet']);
+const results = join(folder, 'experiments');
+await say('experiment', 'parameters', '--tiny', '--quiet', '--out', results);
+const server = await serve(program, Object.values(models), ['--quiet', '--experiments', results]);
 const browser = await openBrowser();
 const texts = { translator: 'The teacher reads three books.', lm: 'Michael Jordan plays the sport of', gru: 'The teacher reads three books.', encoder: 'Michael Jordan plays the sport of' };
-const rooms = ['text', 'embedding', 'attention', 'feedforward', 'residual', 'output', 'parameters', 'training'];
+const rooms = ['text', 'embedding', 'attention', 'feedforward', 'residual', 'output', 'parameters', 'training', 'laboratory'];
 
 const page = await browser.newPage();
 await page.addInitScript(() => { if (!sessionStorage.getItem('tour')) localStorage.setItem('limpid.tour', 'seen'); });
@@ -86,7 +88,7 @@ const tests = {
   async 'every view of the rooms'() {
     const views = [['embedding', { 'o.embedding': 'near' }], ['embedding', { 'o.embedding': 'products' }], ['embedding', { 'o.embedding': 'map' }], ['embedding', { 'o.embedding': 'positions' }],
       ...['qk', 'product', 'scores', 'masked', 'values', 'out'].map((step) => ['attention', { layer: 1, 'o.step': step }]), ['attention', { 'o.attention.view': 'lines' }], ['feedforward', { 'o.feedforward': 'text' }], ['feedforward', { neuron: 3 }],
-      ['residual', { 'o.residual': 'attribution' }], ['output', { 'o.output': 'steps' }], ['output', { 'o.output': 'beam' }], ['parameters', { 'o.parameters': 'tensor' }], ['training', { 'o.training': 'samples' }], ['training', { 'o.training': 'recorded' }], ['training', { 'o.training': 'recipe' }]];
+      ['residual', { 'o.residual': 'attribution' }], ['output', { 'o.output': 'steps' }], ['output', { 'o.output': 'beam' }], ['parameters', { 'o.parameters': 'tensor' }], ['training', { 'o.training': 'samples' }], ['training', { 'o.training': 'recorded' }], ['training', { 'o.training': 'recipe' }], ['laboratory', { 'o.experiment': 'parameters' }], ['laboratory', { 'o.experiment': 'mask' }], ['laboratory', { 'o.laboratory': 'superposition' }]];
     for (const [room, query] of views) {
       await open(room, 'translator', query);
       await quiet(`translator/${room} ${JSON.stringify(query)}`);
@@ -158,6 +160,33 @@ const tests = {
     await page.locator('.sliders input').nth(1).fill('2');
     expect((await savedJson()).filter((one) => one.probability > 0).length === 2, 'top-k 2 keeps other than two');
     await quiet('sliders');
+  },
+
+  async 'the laboratory'() {
+    await open('laboratory', 'lm');
+    const all = JSON.parse(await say('experiment', '--json', '--out', results));
+    expect((await page.locator('main tbody tr').count()) === all.length, `${all.length} experiments are not listed`);
+    const state = all.find((one) => one.name === 'parameters').state.replace(' (provisional)', '');
+    const row = page.locator('main tbody tr', { hasText: 'Two thirds' });
+    expect((await row.textContent()).includes(state), `the verdict is not "${state}": ${await row.textContent()}`);
+    await row.getByRole('button').click();
+    await settled(page);
+    const shown = await page.locator('main').textContent();
+    expect(shown.includes('175,181,291,520'), 'the count of GPT-3 is not shown');
+    expect((await page.locator('.drawing svg').count()) === 1, 'the figure is not shown');
+    await accessible('an experiment');
+    const pictured = async () => page.locator('main svg[role=img]').last().getAttribute('aria-label');
+    await open('laboratory', 'lm', { 'o.laboratory': 'superposition' });
+    expect((await pictured()).startsWith('5 of 5'), `sparse features: ${await pictured()}`);
+    await page.locator('.sliders input').first().fill('0');
+    await settled(page);
+    expect((await pictured()).startsWith('2 of 5'), `dense features: ${await pictured()}`);
+    await accessible('superposition');
+    await page.setViewportSize({ width: 375, height: 800 });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1);
+    expect(!wide, 'the laboratory is wider than a phone');
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await quiet('the laboratory');
   },
 
   async 'interventions'() {

@@ -21,6 +21,7 @@ const views = [
   ['feedforward', 'layer=1&neuron=17'], ['feedforward', 'layer=1&o.feedforward=text', 'text'], ['residual', ''], ['residual', 'o.residual=attribution', 'attribution'], ['residual', 'o.residual=trace', 'trace'],
   ['output', 'o.temperature=1.5'], ['output', 'o.output=steps', 'steps'], ['output', 'o.output=beam', 'beam'], ['parameters', ''], ['parameters', 'o.parameters=tensor', 'tensor'],
   ['training', ''], ['training', 'o.training=samples', 'samples'], ['training', 'o.training=recorded', 'recorded'], ['training', 'o.training=recipe', 'recipe'],
+  ['laboratory', ''], ['laboratory', 'o.laboratory=superposition', 'superposition'],
 ];
 const looks = rest.includes('--all')
   ? [375, 1280, 2560].flatMap((width) => ['light', 'dark'].flatMap((theme) => ['en', 'ko'].map((language) => ({ width, theme, language }))))

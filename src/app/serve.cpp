@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "app/command.h"
+#include "server/experiments_routes.h"
 #include "server/inspect_routes.h"
 #include "server/libretranslate_routes.h"
 #include "server/openai_routes.h"
@@ -27,7 +28,8 @@ struct ServeOptions {
   std::vector<std::string> languages;
   double grace = 30;
   double memory = 0;
-  std::string runs;  // a folder of training runs
+  std::string runs;         // a folder of training runs
+  std::string experiments;  // a folder of limpid experiment
   InspectLimits inspect;
   bool quiet = false;
 };
@@ -75,6 +77,8 @@ void add_options(CommandLine& line, ServeOptions& options) {
   };
   line.add_option("MODELS", options.models, "models' folders or files; ID=PATH gives one another name")->required();
   line.add_option("--runs", options.runs, "a folder whose training runs can be watched, besides those of the models");
+  line.add_option("--experiments", options.experiments,
+                  "a folder of limpid experiment for the laboratory (default: limpid-experiments, where there is one)");
   line.add_option("--host", access.host, "address to listen on; others than loopback want a key")
       ->capture_default_str();
   line.add_option("--port", server.port, "port to listen on (0: one that is free)")
@@ -109,6 +113,16 @@ void add_options(CommandLine& line, ServeOptions& options) {
   add_seconds(line, "--request-timeout", limits.request, "seconds in which a request must be answered");
   add_seconds(line, "--idle-timeout", limits.idle, "seconds that a connection may lie idle");
   line.add_flag("--quiet", options.quiet, "no access log");
+}
+
+// The folder given, which must be there, or what limpid experiment writes unless it is told otherwise.
+std::filesystem::path experiments_folder(const std::string& given) {
+  check(given.empty() || std::filesystem::is_directory(given),
+        "[serve] --experiments {}: there is no such folder: limpid experiment all --out {} makes it", given, given);
+  if (!given.empty()) return given;
+  for (const char* name : {"limpid-experiments", "limpid-experiments-quick"})
+    if (std::filesystem::is_directory(name)) return name;
+  return {};
 }
 
 std::map<std::string, LanguagePair> language_pairs(const std::vector<std::string>& texts) {
@@ -148,6 +162,7 @@ int run_serve(int argc, char** argv) {
   add_libretranslate_routes(server, models, language_pairs(options.languages), options.limits);
   add_inspect_routes(server, models, options.inspect);
   add_runs_routes(server, runs, events);
+  add_experiments_routes(server, experiments_folder(options.experiments));
   server.start();
   for (const std::string& model : options.models) {
     const ServedModel& loaded = models.load(model, options.engine, &server.metrics());

@@ -54,7 +54,8 @@ TEST_P(LiveExperiment, MainPartPassesAndItsContraryFails) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Claims, LiveExperiment,
-                         testing::Values("sequential", "scaling", "order", "sinusoids", "collapse"));
+                         testing::Values("sequential", "scaling", "order", "sinusoids", "collapse", "mask",
+                                         "parameters", "temperature", "superposition"));
 
 TEST(Experiments, AreWellFormed) {
   std::set<std::string> names;

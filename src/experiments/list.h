@@ -13,13 +13,22 @@ const std::vector<Experiment>& experiments();
 // By name or number; null: there is none.
 const Experiment* find_experiment(std::string_view name);
 
-Experiment length_experiment();       // 1
-Experiment sequential_experiment();   // 2
-Experiment scaling_experiment();      // 3
-Experiment order_experiment();        // 4
-Experiment sinusoids_experiment();    // 5
-Experiment collapse_experiment();     // 6
-Experiment activations_experiment();  // 7
-Experiment heads_experiment();        // 8
+Experiment length_experiment();         // 1
+Experiment sequential_experiment();     // 2
+Experiment scaling_experiment();        // 3
+Experiment order_experiment();          // 4
+Experiment sinusoids_experiment();      // 5
+Experiment collapse_experiment();       // 6
+Experiment activations_experiment();    // 7
+Experiment heads_experiment();          // 8
+Experiment mask_experiment();           // 9
+Experiment norms_experiment();          // 10
+Experiment residuals_experiment();      // 11
+Experiment parameters_experiment();     // 12
+Experiment embeddings_experiment();     // 13
+Experiment temperature_experiment();    // 14
+Experiment facts_experiment();          // 15
+Experiment superposition_experiment();  // 16
+Experiment tables_experiment();         // 17
 
 }  // namespace limpid

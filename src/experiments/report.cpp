@@ -93,13 +93,11 @@ std::string table_html(const Table& table) {
   return html + "</table></div>\n";
 }
 
-std::string svg_of(const Figure& figure) { return figure.svg.empty() ? to_svg(figure.chart) : figure.svg; }
-
 std::string drawings(const Experiment& experiment, const Json& result, Language language) {
   std::string html = language == Language::korean ? "<div class=\"ko\" lang=\"ko\">\n" : "<div class=\"en\">\n";
   if (experiment.figures)
     for (const Figure& figure : experiment.figures(result, language)) {
-      const std::string svg = svg_of(figure);
+      const std::string svg = figure_svg(figure);
       html += "<figure>" + svg.substr(svg.find("<svg"));
       if (!figure.caption.empty()) html += "<figcaption>" + svg_escaped(figure.caption) + "</figcaption>";
       html += "</figure>\n";
@@ -137,6 +135,8 @@ std::string section(const Experiment& experiment, const Json& result, const Json
 
 }  // namespace
 
+std::string figure_svg(const Figure& figure) { return figure.svg.empty() ? to_svg(figure.chart) : figure.svg; }
+
 void write_figures(const fs::path& out, const Experiment& experiment, const Json& result) {
   if (!experiment.figures) return;
   const fs::path folder = result_folder(out, experiment, result.at("contrary"));
@@ -144,7 +144,7 @@ void write_figures(const fs::path& out, const Experiment& experiment, const Json
     int number = 0;
     for (const Figure& figure : experiment.figures(result, language))
       write_text(folder / fmt::format("figure-{}{}.svg", ++number, language == Language::korean ? ".ko" : ""),
-                 svg_of(figure));
+                 figure_svg(figure));
   }
 }
 

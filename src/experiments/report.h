@@ -8,6 +8,8 @@
 
 namespace limpid {
 
+std::string figure_svg(const Figure& figure);
+
 // NAME/figure-1.svg, …; figure-1.ko.svg, …
 void write_figures(const std::filesystem::path& out, const Experiment& experiment, const Json& result);
 

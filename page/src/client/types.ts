@@ -226,3 +226,38 @@ export interface RunEvent {
   step?: number;
   [name: string]: unknown;
 }
+
+// Experiments: verdicts on claims, and what the laboratory trains itself.
+export interface Verdict {
+  name: 'holds' | 'holds in part' | 'does not hold here' | 'undecided';
+  text: string; // in the language asked for
+  provisional: boolean;
+}
+export interface ExperimentSummary {
+  number: number;
+  name: string;
+  title: string;
+  claim: string;
+  verdict: Verdict | null; // null: not run
+  contrary: Verdict | null;
+}
+export interface ExperimentDetail extends ExperimentSummary {
+  origin: string;
+  method: string;
+  reported: string;
+  contrary_text: string;
+  command: string;
+  seconds?: number;
+  parts: { meaning: string; must: string; threshold: number; main: boolean; baseline: boolean; mean: number; least: number; most: number; passed: number; seeds: number; contrary: number | null }[];
+  tables: { caption: string; columns: string[]; rows: string[][] }[];
+  figures: { svg: string; caption: string }[];
+}
+export interface Polygon {
+  density: number;
+  loss: number;
+  represented: number[];
+  shape: string;
+  angles: number[];
+  weight: number[]; // (2, features)
+  bias: number[];
+}

@@ -2,7 +2,7 @@
 // leaves the browser, so texts stay out of logs; every view is an address that can be shared.
 import type { Intervention } from '../data/interventions';
 
-export const rooms = ['text', 'embedding', 'attention', 'feedforward', 'residual', 'output', 'parameters', 'training'] as const;
+export const rooms = ['text', 'embedding', 'attention', 'feedforward', 'residual', 'output', 'parameters', 'training', 'laboratory'] as const;
 export type Room = (typeof rooms)[number];
 
 export type Side = 'source' | 'input'; // which tokens: those of the source, or those that the (only) stack reads

@@ -8,7 +8,7 @@ export const ko: Record<keyof typeof en, string> = {
   'before': '개입 전', 'after': '개입 후', 'difference': '차이', 'compare': '개입 전과 후', 'legend.masked': '마스크됨',
   'inspector.empty': '숫자를 가리키면 어디에서 왔는지 보여 줍니다. 누르면 고정됩니다.',
 
-  'room.text': '텍스트', 'room.embedding': '임베딩과 위치', 'room.attention': '어텐션', 'room.feedforward': '순방향 신경망', 'room.residual': '잔차 흐름', 'room.output': '출력', 'room.parameters': '매개변수', 'room.training': '학습',
+  'room.text': '텍스트', 'room.embedding': '임베딩과 위치', 'room.attention': '어텐션', 'room.feedforward': '순방향 신경망', 'room.residual': '잔차 흐름', 'room.output': '출력', 'room.parameters': '매개변수', 'room.training': '학습', 'room.laboratory': '실험실',
   'intro.text': '모델은 글자가 아니라 토큰(token)을 읽습니다. 토큰은 정해진 어휘에서 고른 글 조각이며 저마다 번호가 있습니다. 위에 문장을 입력하고 어떻게 나뉘는지 보십시오.',
   'intro.embedding': '토큰의 번호는 표의 한 행, 곧 모델이 학습한 임베딩(embedding) 벡터를 고릅니다. 토큰이 문장의 어디에 있는지는 또 다른 벡터를 더하거나 어텐션 안에서 회전시켜 알려 줍니다.',
   'intro.attention': '각 토큰은 쿼리(query)로 다른 토큰의 키(key)에 묻고, 그 값(value)의 가중 평균을 가져옵니다. 여러 헤드(head)가 나란히, 저마다 다르게 이 일을 합니다.',
@@ -17,6 +17,7 @@ export const ko: Record<keyof typeof en, string> = {
   'intro.output': '마지막 벡터는 어휘의 토큰마다 점수(로짓, logit) 하나가 되고, 소프트맥스(softmax)가 이를 확률로 바꿉니다. 그 확률에서 다음 토큰을 어떻게 고를지는 여러분이 정합니다.',
   'intro.parameters': '모델이 배운 것은 모두 이 숫자들에 들어 있습니다. 어디에 얼마나 있고 어떤 모습인지 보여 줍니다.',
   'intro.training': '학습은 손실(loss), 곧 실제로 이어지는 토큰을 보고 놀라는 정도를 줄이는 일입니다. 진행 중이든 끝난 뒤든 볼 수 있습니다.',
+  'intro.laboratory': '트랜스포머에 관한 주장을 실험으로 실행하고, 미리 정한 기준으로 판정합니다. 보는 동안 학습되는 작은 모델도 있습니다.',
 
   'stack.encoder': '인코더', 'stack.decoder': '디코더', 'side.source': '원문', 'side.target': '번역문', 'side.tokens': '토큰',
   'bars.before': '이전: {value}', 'part.embedding': '임베딩', 'part.position': '위치', 'part.segment': '구간', 'part.norm': '정규화', 'part.self_attention': '셀프 어텐션', 'part.masked_attention': '마스크드 셀프 어텐션', 'part.cross_attention': '크로스 어텐션',
@@ -67,6 +68,10 @@ export const ko: Record<keyof typeof en, string> = {
 
   'training.run': '실행', 'training.curves': '곡선', 'training.samples': '예문', 'training.recorded': '시간에 따라', 'training.recipe': '레시피', 'training.live': '진행 중', 'training.none': '보여 줄 학습 실행이 없습니다. “limpid train RECIPE --watch”로 시작하거나 실행 폴더를 서버에 주십시오.', 'training.nosamples': '아직 예문이 없습니다. 첫 검증 때 나옵니다.', 'training.smoothing': '부드럽게', 'training.loss': '손실', 'training.validation': '검증', 'training.loss.question': '모델은 얼마나 놀랍니까? (손실)', 'training.bleu': 'BLEU', 'training.chrf': 'chrF', 'training.exact': '정확히 맞은 비율', 'training.accuracy': '정확도', 'training.rate': '학습률', 'training.gradient': '기울기 노름', 'training.speed': '초당 토큰', 'training.left': '남은 시간', 'training.step': '단계', 'training.state': '상태',
   'training.state.running': '진행 중', 'training.state.finished': '끝남', 'training.state.stopped': '멈춤', 'training.state.empty': '시작 전', 'training.note': '아무것도 모르는 모델의 손실은 어휘 크기의 로그입니다.', 'training.reference': '정답', 'training.written': '모델이 쓴 것', 'training.time': '시간', 'training.atstep': '{step}단계', 'training.recorded.attention': '이 헤드는 어디를 볼지 어떻게 배웠습니까?', 'training.recorded.lens': '맞는 토큰은 언제 그럴듯해졌습니까?',
+
+  'laboratory.claims': '주장', 'laboratory.claim': '주장', 'laboratory.verdict': '판정', 'laboratory.notrun': '실행 전', 'laboratory.provisional': '잠정', 'laboratory.none': '제공되는 결과가 없습니다. “limpid experiment all --quick”을 실행하고 그 폴더를 --experiments로 지정하십시오.',
+  'laboratory.number': '수치', 'laboratory.must': '기준', 'laboratory.measured': '측정값 (시드 간 범위)', 'laboratory.passes': '통과', 'laboratory.contrary': '반대 실험', 'laboratory.main': '주된 부분', 'laboratory.baseline': '기준 모델', 'laboratory.method': '방법', 'laboratory.reported': '다른 곳의 보고', 'laboratory.origin': '출처', 'laboratory.time': '측정 시간', 'laboratory.note': '모든 시드에서 모든 부분이 통과하면 주장이 성립합니다. 반대 실험에서는 그 장치를 끄므로 주된 부분이 통과하지 못해야 합니다.',
+  'laboratory.superposition': '중첩', 'laboratory.density': '특징이 나타나는 비율', 'laboratory.features': '특징', 'laboratory.represented': '표현된 특징', 'laboratory.shape': '모양', 'laboratory.angles': '각', 'laboratory.superposition.question': '모델은 2차원에서 특징을 어디에 둡니까?', 'laboratory.superposition.says': '방금 서버에서 학습했습니다. 특징 {features}개 가운데 {represented}개가 자기 방향을 얻었습니다. 드물수록 더 많은 특징이 두 차원을 나누어 씁니다.', 'laboratory.superposition.note': 'x′ = ReLU(WᵀWx + b): 특징을 2차원에 눌러 담고 다시 읽습니다. 화살표는 W의 열이며, 특징 i의 중요도는 0.9의 i제곱입니다.', 'laboratory.superposition.picture': '특징 {features}개 가운데 {represented}개 표현됨, 모양: {shape}',
 
   'shelf': '개입', 'shelf.remove': '{what} 없애기', 'shelf.clear': '모두 없애기', 'shelf.number': '이 개입의 세기',
   'change.zero': '0으로', 'change.zeropos': '위치 정보 없애기', 'change.cell': '이 연결 끊기', 'change.head': '이 헤드 끄기', 'change.half': '이 헤드 절반으로', 'change.silence': '끄기', 'change.double': '두 배로', 'change.set': '여기서 5로', 'change.steer': '이쪽으로 밀기', 'change.patch': '바꾸어 넣기', 'change.weight': '가중치 ({row}, {col})을 0으로', 'change.weightrow': '{row}행을 0으로',

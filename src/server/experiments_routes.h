@@ -1,0 +1,13 @@
+#pragma once
+// /experiments/…: results of limpid experiment as data, and small trainings that a page can ask for.
+
+#include <filesystem>
+
+#include "server/server.h"
+
+namespace limpid {
+
+// `results` is a folder that limpid experiment wrote, or empty: then all are listed as not run.
+void add_experiments_routes(Server& server, const std::filesystem::path& results);
+
+}  // namespace limpid
