@@ -116,8 +116,8 @@ function(limpid_folders)
     endif()
   endforeach()
   if(app IN_LIST folders)
-    # Commands and routes compute nothing themselves.
-    foreach(library limpid_app limpid_server)
+    # Commands, routes and experiments compute nothing themselves.
+    foreach(library limpid_app limpid_server limpid_experiments)
       target_compile_options(${library} PRIVATE $<$<CONFIG:Release>:-O1>)
     endforeach()
     target_link_libraries(limpid_app PRIVATE CURL::libcurl)  # limpid get

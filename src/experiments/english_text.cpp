@@ -55,6 +55,8 @@ learning_rate = 0.005
 warmup = 50
 [batch]
 tokens = 512
+[stop]
+steps = 1000
 [validation]
 steps = 100000
 show = 0

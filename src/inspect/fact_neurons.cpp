@@ -86,7 +86,7 @@ Tensor SilentNeurons::visit(const Tap& tap) {
 
 Ablation ablate_fact(const FactPrompts& prompts, size_t fact, const std::vector<FactNeuron>& ranked, size_t most) {
   const std::vector<size_t> ways = prompts.of_fact(fact);
-  Ablation result{.fact = fact, .ways = static_cast<int64_t>(ways.size())};
+  Ablation result{.ways = static_cast<int64_t>(ways.size())};
   const auto mean_probability = [&](const std::vector<FactAnswer>& answers) {
     double sum = 0;
     for (const FactAnswer& answer : answers) sum += std::exp(answer.log_probability);

@@ -42,7 +42,6 @@ class SilentNeurons : public Probe {
 };
 
 struct Ablation {
-  size_t fact = 0;
   std::vector<FactNeuron> neurons;
   int64_t ways = 0, ways_lost = 0;  // of saying this fact
   double others_kept = 0;           // share of the other facts that were answered rightly and still are

@@ -101,7 +101,6 @@ void read_object(const nlohmann::ordered_json& object, Config& config) {
   read_bias(reader, variant, config);
   read_positions(reader, variant, config);
   read_feed_forward(reader, variant, config);
-  variant.set(config.head_size, reader.size("head_size", config.head_size));
   variant.flag("residual", config.residual);
   variant.flag("scale_scores", config.scale_scores);
   variant.flag("causal", config.causal);

@@ -42,12 +42,12 @@ TEST(ConfigLimpid, OnlyWhatDiffersFromTheFamilyIsOurs) {
        {R"({})", R"({"norm": "layer"})", R"({"norm_place": "before"})", R"({"positions": "learned"})",
         R"({"activation": "gelu_new"})", R"({"gated": false})", R"({"feed_forward": true})", R"({"residual": true})",
         R"({"scale_scores": true})", R"({"causal": true})", R"({"bias": true})", R"({"final_norm": true})",
-        R"({"dropout": {"residual": 0.5}})", R"({"head_size": 8})"})
+        R"({"dropout": {"residual": 0.5}})"})
     EXPECT_FALSE(parsed("gpt2", fmt::format(R"({{"limpid": {}}})", same).c_str()).only_limpid) << same;
   for (const char* other :
        {R"({"norm": "batch"})", R"({"norm_place": "after"})", R"({"positions": "none"})", R"({"activation": "relu"})",
         R"({"gated": true})", R"({"feed_forward": false})", R"({"residual": false})", R"({"scale_scores": false})",
-        R"({"causal": false})", R"({"bias": false})", R"({"final_norm": false})", R"({"head_size": 4})"})
+        R"({"causal": false})", R"({"bias": false})", R"({"final_norm": false})"})
     EXPECT_TRUE(parsed("gpt2", fmt::format(R"({{"limpid": {}}})", other).c_str()).only_limpid) << other;
   EXPECT_FALSE(parsed("gpt2", R"({"scale_attn_weights": false, "limpid": {"scale_scores": false}})").only_limpid);
   EXPECT_TRUE(parsed("marian", R"({"limpid": {"sinusoids": "interleaved"}})").only_limpid);
