@@ -126,10 +126,10 @@ Experiment activations_experiment() {
   return {
       .number = 7,
       .name = "activations",
-      .title = {"ReLU drops the negative part, GELU keeps a little", "ReLU는 음수 부분을 버리고 GELU는 조금 남긴다"},
+      .title = {"ReLU drops the negative part, GELU keeps a little", "ReLU는 음수 부분을 버리고 GELU는 조금 남깁니다"},
       .claim = {"ReLU makes every negative value zero, so that many neurons are silent; GELU lets a little of it "
                 "through. Both train.",
-                "ReLU는 모든 음수를 0으로 만들어 많은 뉴런이 침묵하고, GELU는 그 일부를 통과시킨다. 둘 다 학습된다."},
+                "ReLU는 모든 음수를 0으로 만들어 많은 뉴런이 침묵하고, GELU는 그 일부를 통과시킵니다. 둘 다 학습됩니다."},
       .origin =
           {"Hands-on exercise on the feed-forward network; \"Gaussian Error Linear Units\" (Hendrycks and Gimpel 2016)",
            "피드포워드 신경망 실습; \"Gaussian Error Linear Units\" (Hendrycks와 Gimpel 2016)"},
@@ -139,19 +139,19 @@ Experiment activations_experiment() {
            "that parameters are equal. While the trained models read facts, the share of activations that are "
            "exactly zero is counted layer by layer. The main number is the difference of that share between ReLU "
            "and GELU. The losses say whether both train as well.",
-           "곡선은 모델이 쓰는 커널로 −4에서 4까지 계산한다. 그런 다음 같은 사실을 배우는 세 언어 모델을 ReLU, GELU, "
+           "곡선은 모델이 쓰는 커널로 −4에서 4까지 계산합니다. 그런 다음 같은 사실을 배우는 세 언어 모델을 ReLU, GELU, "
            "SwiGLU로 "
-           "학습하며, SwiGLU는 매개변수 수가 같도록 특징 수를 3분의 2로 한다. 학습된 모델이 사실을 읽는 동안 정확히 "
+           "학습하며, SwiGLU는 매개변수 수가 같도록 특징 수를 3분의 2로 합니다. 학습된 모델이 사실을 읽는 동안 정확히 "
            "0인 "
-           "활성값의 비율을 층마다 센다. 주된 수치는 ReLU와 GELU 사이 그 비율의 차이이다. 손실은 둘이 똑같이 잘 "
-           "학습되는지를 말해 준다."},
+           "활성값의 비율을 층마다 셉니다. 주된 수치는 ReLU와 GELU 사이 그 비율의 차이입니다. 손실은 둘이 똑같이 잘 "
+           "학습되는지를 말해 줍니다."},
       .reported =
           {"Li et al. 2023 (\"The Lazy Neuron Phenomenon\") count a few percent of non-zero activations in large "
            "ReLU Transformers. Shazeer 2020 reports slightly lower loss for GELU and SwiGLU than for ReLU.",
            "Li 외 2023(\"The Lazy Neuron Phenomenon\")은 큰 ReLU 트랜스포머에서 0이 아닌 활성값이 몇 퍼센트라고 "
-           "보고한다. "
-           "Shazeer 2020은 GELU와 SwiGLU의 손실이 ReLU보다 조금 낮다고 보고한다."},
-      .contrary = {"What is called ReLU is GELU.", "ReLU라고 부른 것이 GELU이다."},
+           "보고합니다. "
+           "Shazeer 2020은 GELU와 SwiGLU의 손실이 ReLU보다 조금 낮다고 보고합니다."},
+      .contrary = {"What is called ReLU is GELU.", "ReLU라고 부른 것이 GELU입니다."},
       .parts = {{.key = "zeros_gap",
                  .meaning = {"share of exact zeros with ReLU minus that with GELU",
                              "정확한 0의 비율: ReLU에서 GELU를 뺀 값"},

@@ -153,11 +153,11 @@ Experiment heads_experiment() {
   return {
       .number = 8,
       .name = "heads",
-      .title = {"Several heads see several relations", "여러 헤드는 여러 관계를 본다"},
+      .title = {"Several heads see several relations", "여러 헤드는 여러 관계를 봅니다"},
       .claim = {"One head can look at one thing at a time; several heads of the same total size look at several things "
                 "at once, and the model is better for it.",
                 "헤드 하나는 한 번에 한 가지를 볼 수 있지만, 전체 크기가 같은 여러 헤드는 여러 가지를 한꺼번에 보며 "
-                "그만큼 모델이 나아진다."},
+                "그만큼 모델이 나아집니다."},
       .origin = {"\"Attention Is All You Need\" (Vaswani et al. 2017), section 3.2.2 and table 3 (A)",
                  "\"Attention Is All You Need\" (Vaswani 외 2017), 3.2.2절과 표 3 (A)"},
       .method =
@@ -168,14 +168,14 @@ Experiment heads_experiment() {
            "words it translates. Statistics say what the others do.",
            "폭이 64이고 헤드가 1, 2, 4, 8개인 번역 모델들이 이 프로젝트의 문법에서 나온 영한 문장을 같은 매개변수 수, "
            "같은 스텝, "
-           "같은 문장으로 배운다. 검증 손실을 비교한다. 학습된 모델에서 한 층의 두 헤드가 같은 글에서 보이는 패턴을 "
+           "같은 문장으로 배웁니다. 검증 손실을 비교합니다. 학습된 모델에서 한 층의 두 헤드가 같은 글에서 보이는 패턴을 "
            "코사인으로 "
-           "비교한다. 참된 단어 정렬을 알고 있으므로 크로스 어텐션의 어느 헤드가 번역할 단어를 보는지 말할 수 있다. "
+           "비교합니다. 참된 단어 정렬을 알고 있으므로 크로스 어텐션의 어느 헤드가 번역할 단어를 보는지 말할 수 있습니다. "
            "나머지가 하는 일은 "
-           "통계가 말해 준다."},
+           "통계가 말해 줍니다."},
       .reported = {"The paper's table 3 (A): one head is 0.9 BLEU worse than eight; with 32 heads quality drops again.",
-                   "논문의 표 3 (A): 헤드 하나는 여덟보다 0.9 BLEU 낮고, 32개에서는 품질이 다시 떨어진다."},
-      .contrary = {"All models have one head.", "모든 모델의 헤드가 하나이다."},
+                   "논문의 표 3 (A): 헤드 하나는 여덟보다 0.9 BLEU 낮고, 32개에서는 품질이 다시 떨어집니다."},
+      .contrary = {"All models have one head.", "모든 모델의 헤드가 하나입니다."},
       .parts = {{.key = "gain",
                  .meaning = {"loss with one head minus the least loss with several, nats per token",
                              "헤드 하나의 손실에서 여러 헤드의 최소 손실을 뺀 값, 토큰당 nat"},

@@ -252,11 +252,11 @@ Experiment length_experiment() {
   return {
       .number = 1,
       .name = "length",
-      .title = {"A last state of fixed size loses long sentences", "크기가 정해진 마지막 상태는 긴 문장을 잃는다"},
+      .title = {"A last state of fixed size loses long sentences", "크기가 정해진 마지막 상태는 긴 문장을 잃습니다"},
       .claim = {"An encoder-decoder that hands over one last state forgets what a long text said; attention over all "
                 "states, and the Transformer, do not.",
                 "마지막 상태 하나만 넘겨주는 인코더-디코더는 긴 글의 내용을 잊지만, 모든 상태를 보는 어텐션과 "
-                "트랜스포머는 그렇지 않다."},
+                "트랜스포머는 그렇지 않습니다."},
       .origin =
           {"Textbook chapter on the Transformer; \"Neural Machine Translation by Jointly Learning to Align and "
            "Translate\" (Bahdanau et al. 2015), figure 2",
@@ -268,18 +268,18 @@ Experiment length_experiment() {
            "the same number of multiplications allows. New texts, in six groups by length, are translated and "
            "scored by BLEU and by exact match. What counts is the BLEU of the longest two groups in parts of that "
            "of the shortest two. The main number is how much more of it the GRU keeps with attention than without.",
-           "이 프로젝트의 문법에서 나온 영한 문장 백 개를 이어 5~60단어의 글을 만든다. LSTM, GRU, 어텐션을 더한 GRU, "
+           "이 프로젝트의 문법에서 나온 영한 문장 백 개를 이어 5~60단어의 글을 만듭니다. LSTM, GRU, 어텐션을 더한 GRU, "
            "트랜스포머가 "
-           "이런 글의 번역을 배우며, 스텝 수는 같은 곱셈 횟수에 맞춘다. 새로운 글을 길이에 따라 여섯 무리로 나누어 "
+           "이런 글의 번역을 배우며, 스텝 수는 같은 곱셈 횟수에 맞춥니다. 새로운 글을 길이에 따라 여섯 무리로 나누어 "
            "번역하고 BLEU와 "
-           "완전 일치로 점수를 매긴다. 가장 긴 두 무리의 BLEU를 가장 짧은 두 무리의 BLEU로 나눈 비를 본다. 주된 수치는 "
-           "GRU가 어텐션이 있을 때 없을 때보다 이 비를 얼마나 더 지키는가이다."},
+           "완전 일치로 점수를 매깁니다. 가장 긴 두 무리의 BLEU를 가장 짧은 두 무리의 BLEU로 나눈 비를 봅니다. 주된 수치는 "
+           "GRU가 어텐션이 있을 때 없을 때보다 이 비를 얼마나 더 지키는가입니다."},
       .reported =
           {"Bahdanau et al. 2015, figure 2: without attention BLEU falls steeply beyond 30 words, with it hardly "
            "at all up to 60.",
            "Bahdanau 외 2015, 그림 2: 어텐션이 없으면 30단어를 넘어 BLEU가 가파르게 떨어지고, 있으면 60단어까지 거의 "
-           "떨어지지 않는다."},
-      .contrary = {"The GRU with attention has none.", "어텐션을 더한 GRU에서 어텐션을 뺀다."},
+           "떨어지지 않습니다."},
+      .contrary = {"The GRU with attention has none.", "어텐션을 더한 GRU에서 어텐션을 뺍니다."},
       .parts = {{.key = "gap",
                  .meaning = {"share of BLEU kept on long texts: GRU with attention minus GRU without",
                              "긴 글에서 지킨 BLEU의 비: 어텐션 있는 GRU에서 없는 GRU를 뺀 값"},

@@ -228,13 +228,13 @@ Experiment order_experiment() {
   return {
       .number = 4,
       .name = "order",
-      .title = {"Order needs positions", "순서를 알려면 위치가 필요하다"},
+      .title = {"Order needs positions", "순서를 알려면 위치가 필요합니다"},
       .claim =
           {"Attention treats its input as a set: tokens in another order give the same vectors in that order. What "
            "tells a model the order is what positions add.",
-           "어텐션은 입력을 집합으로 다룬다. 토큰의 순서를 바꾸면 같은 벡터가 그 순서대로 나온다. 순서를 알려 주는 "
+           "어텐션은 입력을 집합으로 다룹니다. 토큰의 순서를 바꾸면 같은 벡터가 그 순서대로 나옵니다. 순서를 알려 주는 "
            "것은 더해진 "
-           "위치 정보이다."},
+           "위치 정보입니다."},
       .origin =
           {"\"Attention Is All You Need\" (Vaswani et al. 2017), section 3.5; textbook chapter on the Transformer",
            "\"Attention Is All You Need\" (Vaswani 외 2017), 3.5절; 트랜스포머를 다룬 교과서 장"},
@@ -245,19 +245,19 @@ Experiment order_experiment() {
            "the same eight letters, so that without order one in eight is a guess. A language model without "
            "positions learns the same under a causal mask. The mask lets the first letter see nothing but itself, "
            "which gives the order away.",
-           "무작위 가중치를 가진, 위치가 없는 인코더가 토큰 24개를 읽고 다시 그것을 섞어 읽는다. 벡터들은 기계 정밀도 "
+           "무작위 가중치를 가진, 위치가 없는 인코더가 토큰 24개를 읽고 다시 그것을 섞어 읽습니다. 벡터들은 기계 정밀도 "
            "안에서 "
-           "섞인 순서대로 같아야 한다. 그다음 위치 없음, 사인파, 학습, 회전 위치를 쓰는 인코더들이 여덟 글자 가운데 첫 "
+           "섞인 순서대로 같아야 합니다. 그다음 위치 없음, 사인파, 학습, 회전 위치를 쓰는 인코더들이 여덟 글자 가운데 첫 "
            "글자를 말하는 "
-           "법을 배운다. 모든 글은 같은 여덟 글자로 되어 있어, 순서를 모르면 여덟에 하나를 맞힐 뿐이다. 위치가 없는 "
+           "법을 배웁니다. 모든 글은 같은 여덟 글자로 되어 있어, 순서를 모르면 여덟에 하나를 맞힐 뿐입니다. 위치가 없는 "
            "언어 모델은 "
-           "같은 것을 인과 마스크 아래에서 배운다. 마스크 때문에 첫 글자는 자기 자신만 보며, 이것이 순서를 드러낸다."},
+           "같은 것을 인과 마스크 아래에서 배웁니다. 마스크 때문에 첫 글자는 자기 자신만 보며, 이것이 순서를 드러냅니다."},
       .reported = {"The paper states it without a measurement. Haviv et al. 2022 report that causal language models "
                    "without positions learn them nearly as well.",
-                   "논문은 측정 없이 말한다. Haviv 외 2022는 위치가 없는 인과 언어 모델도 위치를 거의 그만큼 배운다고 "
-                   "보고한다."},
+                   "논문은 측정 없이 말합니다. Haviv 외 2022는 위치가 없는 인과 언어 모델도 위치를 거의 그만큼 배운다고 "
+                   "보고합니다."},
       .contrary = {"What is said to have no positions has sinusoidal ones.",
-                   "위치가 없다고 한 모델에 사인파 위치를 준다."},
+                   "위치가 없다고 한 모델에 사인파 위치를 줍니다."},
       .parts =
           {{.key = "equivariance",
             .meaning = {"largest difference between shuffled vectors and vectors of shuffled tokens, in parts of the "

@@ -163,11 +163,11 @@ void write_report(const fs::path& out) {
       both({"Every number was measured on one machine by Limpid; thresholds were stated before. A claim holds where "
             "every part passes in every seed, does not hold here where its main part fails in most seeds, holds in "
             "part otherwise, and is undecided where the baseline did not learn.",
-            "모든 수치는 한 대의 기계에서 Limpid가 측정했고 기준은 미리 정해 두었다. 모든 시드에서 모든 부분이 "
+            "모든 수치는 한 대의 기계에서 Limpid가 측정했고 기준은 미리 정해 두었습니다. 모든 시드에서 모든 부분이 "
             "통과하면 성립, "
             "주된 부분이 과반의 시드에서 통과하지 못하면 여기서는 성립하지 않음, 그 밖에는 부분적으로 성립, 기준 "
             "모델이 배우지 "
-            "못했으면 판정 불가이다."}) +
+            "못했으면 판정 불가입니다."}) +
       "</p>\n";
   write_text(out / "index.html", kHead + intro + "<div class=\"scroll\"><table>" + index + "</table></div>\n" +
                                      sections + "</main></body></html>\n");

@@ -169,8 +169,8 @@ Experiment scaling_experiment() {
       .title = {"Why scores are divided by √d_k", "왜 점수를 √d_k로 나누는가"},
       .claim = {"Dot products of queries and keys grow with the size of a head. Without a division by √d_k the softmax "
                 "becomes so sharp that hardly any gradient passes it.",
-                "쿼리와 키의 내적은 헤드의 크기와 함께 커진다. √d_k로 나누지 않으면 소프트맥스가 지나치게 뾰족해져 "
-                "그래디언트가 거의 지나가지 못한다."},
+                "쿼리와 키의 내적은 헤드의 크기와 함께 커집니다. √d_k로 나누지 않으면 소프트맥스가 지나치게 뾰족해져 "
+                "그래디언트가 거의 지나가지 못합니다."},
       .origin = {"\"Attention Is All You Need\" (Vaswani et al. 2017), section 3.2.1 and its footnote",
                  "\"Attention Is All You Need\" (Vaswani 외 2017), 3.2.1절과 그 각주"},
       .method =
@@ -180,17 +180,17 @@ Experiment scaling_experiment() {
            "behind the softmax. Theory says that the variance without division is d_k: a slope of one on "
            "logarithmic axes. Then two language models with one head of size 64, which differ in the division "
            "alone, learn the same facts.",
-           "크기가 4에서 1,024인 헤드에 대해 평균 0, 분산 1인 성분으로 쿼리와 키를 뽑는다. 나눗셈이 있을 때와 없을 때 "
-           "각각 모델이 실제로 쓰는 어텐션을 통과시킨다. 점수의 분산, 키 64개에 대한 패턴의 엔트로피, 소프트맥스를 "
+           "크기가 4에서 1,024인 헤드에 대해 평균 0, 분산 1인 성분으로 쿼리와 키를 뽑습니다. 나눗셈이 있을 때와 없을 때 "
+           "각각 모델이 실제로 쓰는 어텐션을 통과시킵니다. 점수의 분산, 키 64개에 대한 패턴의 엔트로피, 소프트맥스를 "
            "거슬러 간 "
-           "무작위 그래디언트의 노름을 잰다. 이론에 따르면 나누지 않은 분산은 d_k이며, 로그 축에서 기울기가 1이다. "
-           "그런 다음 나눗셈만 다른, 크기 64의 헤드 하나를 가진 두 언어 모델이 같은 사실들을 배운다."},
+           "무작위 그래디언트의 노름을 잽니다. 이론에 따르면 나누지 않은 분산은 d_k이며, 로그 축에서 기울기가 1입니다. "
+           "그런 다음 나눗셈만 다른, 크기 64의 헤드 하나를 가진 두 언어 모델이 같은 사실들을 배웁니다."},
       .reported =
           {"The paper derives the variance d_k and suspects that the gradients become extremely small; it gives "
            "no measurement.",
-           "논문은 분산이 d_k임을 유도하고 그래디언트가 극히 작아질 것이라 추측하지만 측정값은 싣지 않았다."},
+           "논문은 분산이 d_k임을 유도하고 그래디언트가 극히 작아질 것이라 추측하지만 측정값은 싣지 않았습니다."},
       .contrary = {"Entries are drawn with variance 1/√d_k, so that products cannot grow; both models divide.",
-                   "성분의 분산을 1/√d_k로 하여 내적이 커질 수 없게 하고, 두 모델 모두 나눗셈을 한다."},
+                   "성분의 분산을 1/√d_k로 하여 내적이 커질 수 없게 하고, 두 모델 모두 나눗셈을 합니다."},
       .parts = {{.key = "slope_error",
                  .meaning = {"distance of the measured slope from 1", "측정한 기울기와 1의 차이"},
                  .must = Must::at_most,
