@@ -127,9 +127,10 @@ Experiment activations_experiment() {
       .number = 7,
       .name = "activations",
       .title = {"ReLU drops the negative part, GELU keeps a little", "ReLU는 음수 부분을 버리고 GELU는 조금 남깁니다"},
-      .claim = {"ReLU makes every negative value zero, so that many neurons are silent; GELU lets a little of it "
-                "through. Both train.",
-                "ReLU는 모든 음수를 0으로 만들어 많은 뉴런이 침묵하고, GELU는 그 일부를 통과시킵니다. 둘 다 학습됩니다."},
+      .claim =
+          {"ReLU makes every negative value zero, so that many neurons are silent; GELU lets a little of it "
+           "through. Both train.",
+           "ReLU는 모든 음수를 0으로 만들어 많은 뉴런이 침묵하고, GELU는 그 일부를 통과시킵니다. 둘 다 학습됩니다."},
       .origin =
           {"Hands-on exercise on the feed-forward network; \"Gaussian Error Linear Units\" (Hendrycks and Gimpel 2016)",
            "피드포워드 신경망 실습; \"Gaussian Error Linear Units\" (Hendrycks와 Gimpel 2016)"},

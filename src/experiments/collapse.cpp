@@ -90,7 +90,9 @@ Json product(Lab& lab) {
 
 Json training(Lab& lab, bool linear) {
   const LabModel model = trained(lab, linear && !lab.contrary());
-  const RunCurve curve = smoothed(read_run_log(model.folder).curves.at("loss"), 40);
+  const RunLog log = read_run_log(model.folder);
+  const auto found = log.curves.find("loss");  // none where a run was too short to say
+  const RunCurve curve = found == log.curves.end() ? RunCurve{} : smoothed(found->second, 40);
   return {{"loss", model.loss}, {"steps", curve.steps}, {"curve", curve.values}};
 }
 
@@ -134,11 +136,12 @@ Experiment collapse_experiment() {
       .name = "collapse",
       .title = {"Without the non-linearity the feed-forward network collapses",
                 "비선형성이 없으면 피드포워드 신경망은 하나로 무너집니다"},
-      .claim = {"Two linear maps in a row are one linear map: without an activation between them, the wide layer adds "
-                "nothing that one small matrix could not do.",
-                "잇따른 두 선형 변환은 하나의 선형 변환입니다. 사이에 활성화 함수가 없으면 넓은 층은 작은 행렬 하나가 못 "
-                "할 일을 "
-                "아무것도 더하지 못합니다."},
+      .claim =
+          {"Two linear maps in a row are one linear map: without an activation between them, the wide layer adds "
+           "nothing that one small matrix could not do.",
+           "잇따른 두 선형 변환은 하나의 선형 변환입니다. 사이에 활성화 함수가 없으면 넓은 층은 작은 행렬 하나가 못 "
+           "할 일을 "
+           "아무것도 더하지 못합니다."},
       .origin = {"Hands-on exercise on the feed-forward network", "피드포워드 신경망 실습"},
       .method =
           {"Two language models of the same facts are trained; they have the same parameters and differ in the "
@@ -146,7 +149,8 @@ Experiment collapse_experiment() {
            "multiplied into one of width × width, the biases folded in. While the model reads, what its network "
            "writes is held against what the one matrix gives. The difference is that of rounding, or the claim is "
            "wrong. Then the losses of the two models are compared.",
-           "같은 사실을 배우는 두 언어 모델을 학습합니다. 매개변수는 같고 활성화 함수만 ReLU와 없음으로 다릅니다. 활성화가 "
+           "같은 사실을 배우는 두 언어 모델을 학습합니다. 매개변수는 같고 활성화 함수만 ReLU와 없음으로 다릅니다. "
+           "활성화가 "
            "없는 "
            "모델에서 첫 블록의 두 행렬을 곱해 폭 × 폭 행렬 하나로 만들고 편향도 합칩니다. 모델이 글을 읽는 동안 그 "
            "신경망이 쓰는 "
@@ -155,7 +159,8 @@ Experiment collapse_experiment() {
       .reported =
           {"That the product is one matrix is algebra. Facts need the non-linearity: the questions that neurons "
            "ask are answered by it.",
-           "곱이 행렬 하나라는 것은 대수입니다. 사실을 기억하는 데에는 비선형성이 필요합니다. 뉴런이 던지는 물음에 답하는 "
+           "곱이 행렬 하나라는 것은 대수입니다. 사실을 기억하는 데에는 비선형성이 필요합니다. 뉴런이 던지는 물음에 "
+           "답하는 "
            "것이 그것입니다."},
       .contrary = {"The model whose matrices are multiplied keeps its ReLU; both models have one.",
                    "행렬을 곱하는 모델이 ReLU를 그대로 가지며, 두 모델 모두 ReLU를 씁니다."},

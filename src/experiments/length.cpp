@@ -183,7 +183,7 @@ Json measure(Lab& lab, const std::string& unit) {
 double kept(const Json& unit) {
   const auto scores = unit.at("bleu").get<std::vector<double>>();
   const size_t n = scores.size();
-  return (scores[n - 1] + scores[n - 2]) / std::max(scores[0] + scores[1], 1e-9);
+  return (scores[n - 1] + scores[n - 2]) / std::max(scores[0] + scores[1], 1.0);
 }
 
 Json numbers(const Json& units) {
@@ -272,7 +272,8 @@ Experiment length_experiment() {
            "트랜스포머가 "
            "이런 글의 번역을 배우며, 스텝 수는 같은 곱셈 횟수에 맞춥니다. 새로운 글을 길이에 따라 여섯 무리로 나누어 "
            "번역하고 BLEU와 "
-           "완전 일치로 점수를 매깁니다. 가장 긴 두 무리의 BLEU를 가장 짧은 두 무리의 BLEU로 나눈 비를 봅니다. 주된 수치는 "
+           "완전 일치로 점수를 매깁니다. 가장 긴 두 무리의 BLEU를 가장 짧은 두 무리의 BLEU로 나눈 비를 봅니다. 주된 "
+           "수치는 "
            "GRU가 어텐션이 있을 때 없을 때보다 이 비를 얼마나 더 지키는가입니다."},
       .reported =
           {"Bahdanau et al. 2015, figure 2: without attention BLEU falls steeply beyond 30 words, with it hardly "

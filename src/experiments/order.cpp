@@ -245,17 +245,22 @@ Experiment order_experiment() {
            "the same eight letters, so that without order one in eight is a guess. A language model without "
            "positions learns the same under a causal mask. The mask lets the first letter see nothing but itself, "
            "which gives the order away.",
-           "무작위 가중치를 가진, 위치가 없는 인코더가 토큰 24개를 읽고 다시 그것을 섞어 읽습니다. 벡터들은 기계 정밀도 "
+           "무작위 가중치를 가진, 위치가 없는 인코더가 토큰 24개를 읽고 다시 그것을 섞어 읽습니다. 벡터들은 기계 "
+           "정밀도 "
            "안에서 "
-           "섞인 순서대로 같아야 합니다. 그다음 위치 없음, 사인파, 학습, 회전 위치를 쓰는 인코더들이 여덟 글자 가운데 첫 "
+           "섞인 순서대로 같아야 합니다. 그다음 위치 없음, 사인파, 학습, 회전 위치를 쓰는 인코더들이 여덟 글자 가운데 "
+           "첫 "
            "글자를 말하는 "
-           "법을 배웁니다. 모든 글은 같은 여덟 글자로 되어 있어, 순서를 모르면 여덟에 하나를 맞힐 뿐입니다. 위치가 없는 "
+           "법을 배웁니다. 모든 글은 같은 여덟 글자로 되어 있어, 순서를 모르면 여덟에 하나를 맞힐 뿐입니다. 위치가 "
+           "없는 "
            "언어 모델은 "
-           "같은 것을 인과 마스크 아래에서 배웁니다. 마스크 때문에 첫 글자는 자기 자신만 보며, 이것이 순서를 드러냅니다."},
-      .reported = {"The paper states it without a measurement. Haviv et al. 2022 report that causal language models "
-                   "without positions learn them nearly as well.",
-                   "논문은 측정 없이 말합니다. Haviv 외 2022는 위치가 없는 인과 언어 모델도 위치를 거의 그만큼 배운다고 "
-                   "보고합니다."},
+           "같은 것을 인과 마스크 아래에서 배웁니다. 마스크 때문에 첫 글자는 자기 자신만 보며, 이것이 순서를 "
+           "드러냅니다."},
+      .reported =
+          {"The paper states it without a measurement. Haviv et al. 2022 report that causal language models "
+           "without positions learn them nearly as well.",
+           "논문은 측정 없이 말합니다. Haviv 외 2022는 위치가 없는 인과 언어 모델도 위치를 거의 그만큼 배운다고 "
+           "보고합니다."},
       .contrary = {"What is said to have no positions has sinusoidal ones.",
                    "위치가 없다고 한 모델에 사인파 위치를 줍니다."},
       .parts =

@@ -180,7 +180,8 @@ Experiment scaling_experiment() {
            "behind the softmax. Theory says that the variance without division is d_k: a slope of one on "
            "logarithmic axes. Then two language models with one head of size 64, which differ in the division "
            "alone, learn the same facts.",
-           "크기가 4에서 1,024인 헤드에 대해 평균 0, 분산 1인 성분으로 쿼리와 키를 뽑습니다. 나눗셈이 있을 때와 없을 때 "
+           "크기가 4에서 1,024인 헤드에 대해 평균 0, 분산 1인 성분으로 쿼리와 키를 뽑습니다. 나눗셈이 있을 때와 없을 "
+           "때 "
            "각각 모델이 실제로 쓰는 어텐션을 통과시킵니다. 점수의 분산, 키 64개에 대한 패턴의 엔트로피, 소프트맥스를 "
            "거슬러 간 "
            "무작위 그래디언트의 노름을 잽니다. 이론에 따르면 나누지 않은 분산은 d_k이며, 로그 축에서 기울기가 1입니다. "

@@ -184,7 +184,7 @@ Experiment sequential_experiment() {
           {"A recurrent network must finish a token before it begins the next; a Transformer computes all tokens of "
            "a text at the same time, whatever its length.",
            "순환 신경망은 한 토큰을 끝내야 다음을 시작할 수 있고, 트랜스포머는 길이에 상관없이 글의 모든 토큰을 동시에 "
-           "계산한다."},
+           "계산합니다."},
       .origin = {"Textbook chapter on the Transformer; \"Attention Is All You Need\" (Vaswani et al. 2017), table 1",
                  "트랜스포머를 다룬 교과서 장; \"Attention Is All You Need\" (Vaswani 외 2017), 표 1"},
       .method =
@@ -193,14 +193,16 @@ Experiment sequential_experiment() {
            "grow with the length, that of the Transformer must not. Training steps of equally many tokens are "
            "timed as well. The verdict rests on the count; the speed of this machine decides only whether the "
            "claim holds in full.",
-           "LSTM, GRU, 어텐션을 더한 GRU, 트랜스포머가 8~1,024 토큰의 글을 읽고 쓴다. 한 번의 계산에서 차례로 계산되는 "
+           "LSTM, GRU, 어텐션을 더한 GRU, 트랜스포머가 8~1,024 토큰의 글을 읽고 씁니다. 한 번의 계산에서 차례로 "
+           "계산되는 "
            "값의 수를 "
-           "실행 중에 센다. 순환 신경망의 수는 길이와 함께 늘어야 하고 트랜스포머의 수는 늘지 않아야 한다. 토큰 수가 "
+           "실행 중에 셉니다. 순환 신경망의 수는 길이와 함께 늘어야 하고 트랜스포머의 수는 늘지 않아야 합니다. 토큰 "
+           "수가 "
            "같은 학습 "
-           "스텝의 시간도 잰다. 판정은 센 수에 따르며, 이 기계의 속도는 주장이 온전히 성립하는지만 가른다."},
+           "스텝의 시간도 잽니다. 판정은 센 수에 따르며, 이 기계의 속도는 주장이 온전히 성립하는지만 가릅니다."},
       .reported = {"The paper's table 1: sequential operations O(n) for recurrent layers, O(1) for self-attention.",
                    "논문의 표 1: 순차 연산은 순환 층이 O(n), 셀프 어텐션이 O(1)."},
-      .contrary = {"A GRU takes the place of the Transformer.", "트랜스포머 자리에 GRU를 놓는다."},
+      .contrary = {"A GRU takes the place of the Transformer.", "트랜스포머 자리에 GRU를 놓습니다."},
       .parts = {{.key = "transformer_growth",
                  .meaning = {"chain of the Transformer at the longest text, in parts of that at the shortest",
                              "가장 긴 글에서 트랜스포머의 사슬 (가장 짧은 글에 대한 비)"},

@@ -266,13 +266,14 @@ Experiment sinusoids_experiment() {
   return {
       .number = 5,
       .name = "sinusoids",
-      .title = {"Relative position can be read off sinusoids", "사인파에서 상대 위치를 읽어 낼 수 있다"},
+      .title = {"Relative position can be read off sinusoids", "사인파에서 상대 위치를 읽어 낼 수 있습니다"},
       .claim =
           {"The vector of position p + k is a linear function of the vector of p, the same for every p; so a model "
            "can attend by relative position, and perhaps beyond the length it was trained on.",
-           "위치 p + k의 벡터는 p의 벡터의 선형 함수이며 모든 p에서 같다. 그래서 모델은 상대 위치로 주의를 기울일 수 "
+           "위치 p + k의 벡터는 p의 벡터의 선형 함수이며 모든 p에서 같습니다. 그래서 모델은 상대 위치로 주의를 기울일 "
+           "수 "
            "있고, "
-           "어쩌면 학습한 길이를 넘어서도 그렇다."},
+           "어쩌면 학습한 길이를 넘어서도 그렇습니다."},
       .origin = {"\"Attention Is All You Need\" (Vaswani et al. 2017), section 3.5",
                  "\"Attention Is All You Need\" (Vaswani 외 2017), 3.5절"},
       .method =
@@ -281,20 +282,21 @@ Experiment sinusoids_experiment() {
            "each pair of sine and cosine; its error over all positions is taken. The best linear map is also "
            "fitted to half of the positions and held against the rotation. Then language models with no, "
            "sinusoidal, learned and rotary positions learn to repeat 4 to 12 letters. They are asked for up to 24.",
-           "모델이 더하는 인코딩에서 모든 위치 쌍의 내적을 구한다. 내적은 거리에만 의존하고 거리 0에서 가장 커야 한다. "
+           "모델이 더하는 인코딩에서 모든 위치 쌍의 내적을 구합니다. 내적은 거리에만 의존하고 거리 0에서 가장 커야 "
+           "합니다. "
            "1에서 64까지의 "
-           "이동에 대해 이론은 사인과 코사인 쌍마다 회전을 예측하며, 모든 위치에서의 오차를 구한다. 가장 좋은 선형 "
+           "이동에 대해 이론은 사인과 코사인 쌍마다 회전을 예측하며, 모든 위치에서의 오차를 구합니다. 가장 좋은 선형 "
            "변환도 절반의 "
-           "위치에서 맞추어 그 회전과 비교한다. 그런 다음 위치 없음, 사인파, 학습, 회전 위치를 쓰는 언어 모델이 "
+           "위치에서 맞추어 그 회전과 비교합니다. 그런 다음 위치 없음, 사인파, 학습, 회전 위치를 쓰는 언어 모델이 "
            "4~12글자를 되풀이하는 "
-           "법을 배우고, 24글자까지 시험한다."},
+           "법을 배우고, 24글자까지 시험합니다."},
       .reported =
           {"The paper names the linear map and hopes for longer sequences. Press et al. 2022 (\"Train Short, Test "
            "Long\") measured that sinusoidal positions hardly extrapolate.",
-           "논문은 선형 변환을 언급하고 더 긴 문장을 기대한다. Press 외 2022(\"Train Short, Test Long\")는 사인파 "
+           "논문은 선형 변환을 언급하고 더 긴 문장을 기대합니다. Press 외 2022(\"Train Short, Test Long\")는 사인파 "
            "위치가 거의 "
-           "외삽하지 못함을 측정했다."},
-      .contrary = {"The encoding is a table of random numbers.", "인코딩이 무작위 수의 표이다."},
+           "외삽하지 못함을 측정했습니다."},
+      .contrary = {"The encoding is a table of random numbers.", "인코딩이 무작위 수의 표입니다."},
       .parts = {{.key = "rotation_error",
                  .meaning = {"largest error of the predicted rotation over all positions and shifts",
                              "모든 위치와 이동에서 예측한 회전의 최대 오차"},
