@@ -26,7 +26,7 @@ numbers() {
 }
 
 "$limpid" experiment >list || fail 'the list'
-grep -q '^ *3  scaling .*not run' list || fail "the list says: $(cat list)"
+grep -q '^3 *scaling .*not run' list || fail "the list says: $(cat list)"
 "$limpid" experiment sclaing >out 2>&1 && fail 'a wrong name was taken'
 grep -q 'scaling' out || fail "a wrong name is answered with: $(cat out)"
 "$limpid" experiment --table nowhere >out 2>&1 && fail 'a table of nothing'

@@ -66,7 +66,7 @@ int list(const ExperimentOptions& options) {
   for (const Experiment& experiment : experiments()) {
     const double each = expected_work(experiment, run).all;
     seconds += each;
-    const std::string line = fmt::format("{:2}  {:14} {:>7}  {}  [{}]", experiment.number, experiment.name,
+    const std::string line = fmt::format("{:<3} {:14} {:>7}  {}  [{}]", experiment.number, experiment.name,
                                          clock_text(each), experiment.title.english, state_of(experiment, run));
     fmt::print("{}\n", wrapped(line, width, 28));
   }
