@@ -25,6 +25,7 @@ html[lang=en] .ko,html[lang=ko] .en{display:none}
 html[lang=en] #en,html[lang=ko] #ko{background:#1a1a1a;color:#fff}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;margin:.6rem 0}
 th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-bottom:1px solid #e4e4e4}
+section td:first-child{min-width:9rem}
 caption{text-align:left;font-weight:600}
 figure{margin:1rem 0}figure svg{max-width:100%;height:auto}
 .verdict{display:inline-block;padding:2px 10px;border-radius:4px;font-weight:600;border:1px solid currentColor}
