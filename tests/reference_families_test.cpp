@@ -8,7 +8,7 @@
 
 #include "app/verify_reference.h"
 #include "base/file.h"
-#include "formats/gguf_names.h"
+#include "formats/family_abilities.h"
 #include "models/config_steps.h"
 #include "models/family_table.h"
 
@@ -52,7 +52,7 @@ TEST(FamilyTable, HasEveryModelTypeThatIsRead) {
 
 TEST(FamilyTable, IsWhatTheDocumentShows) {
   const std::string document = read_text(fs::path(LIMPID_SOURCE_DIR) / "docs" / "models.md");
-  EXPECT_NE(document.find(family_markdown(gguf_support)), std::string::npos)
+  EXPECT_NE(document.find(family_markdown(family_abilities)), std::string::npos)
       << "replace the table of docs/models.md by what limpid models --markdown prints";
 }
 

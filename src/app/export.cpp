@@ -15,6 +15,7 @@
 #include "formats/plain_model.h"
 #include "formats/quantize.h"
 #include "formats/quantized_folder.h"
+#include "inference/gguf_pooling.h"
 #include "inference/loaded_model.h"
 #include "text/tokenizer_training.h"
 
@@ -87,7 +88,10 @@ int run_export(int argc, char** argv) {
   if (format == "gguf") {
     PlainModel plain = plain_model(*loaded.model);
     QuantizedModel rows = quantize(*plain.model, {.bits = bits, .output_bits = bits, .for_gguf = true});
-    write_gguf(out, *rows.model, loaded.tokenizers, fs::path(model).stem().string());
+    const bool encoder = loaded.config().family == Family::encoder;
+    write_gguf(out, *rows.model, loaded.tokenizers,
+               {.name = fs::path(model).stem().string(),
+                .pooling = encoder ? gguf_pooling(loaded.sentence.embedding.pooling) : 0});
   } else if (format == "llama2.c") {
     note = write_llama2c_files(out, loaded);
   } else {

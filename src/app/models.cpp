@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/command.h"
-#include "formats/gguf_names.h"
+#include "formats/family_abilities.h"
 #include "models/family_table.h"
 
 namespace limpid {
@@ -15,7 +15,7 @@ int run_models(int argc, char** argv) {
   line.add_flag("--markdown", markdown, "the table of docs/models.md");
   if (const auto code = line.read(argc, argv)) return *code;
   if (markdown) {
-    fmt::print("{}", family_markdown(gguf_support));
+    fmt::print("{}", family_markdown(family_abilities));
     return 0;
   }
   std::string_view kind;

@@ -13,8 +13,10 @@
 #include "base/json.h"
 #include "formats/gguf_export.h"
 #include "formats/quantize.h"
+#include "formats/quantize_mix.h"
 #include "formats/quantized_folder.h"
 #include "inference/generate.h"
+#include "inference/gguf_pooling.h"
 #include "inference/model_comparison.h"
 #include "inference/model_text.h"
 #include "scoring/bleu.h"
@@ -27,7 +29,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct QuantizeCommand {
-  std::string model, out, format = "auto", text;
+  std::string model, out, format = "auto", text, type;
   int bits = 8, output_bits = 0;
   int64_t beam = 4;
   bool json = false;
@@ -50,13 +52,20 @@ bool is_gguf_file(const fs::path& path) {
   return std::string_view(begin.data(), begin.size()) == "GGUF";
 }
 
+GgufOptions gguf_options(const QuantizeCommand& command, const LoadedModel& loaded) {
+  const bool encoder = loaded.config().family == Family::encoder;
+  return {.name = fs::path(command.model).stem().string(),
+          .type = command.type,
+          .pooling = encoder ? gguf_pooling(loaded.sentence.embedding.pooling) : 0};
+}
+
 void write(const QuantizeCommand& command, LoadedModel& loaded, const std::string& format) {
   const bool gguf = format == "gguf";
   const fs::path from = command.model, out = command.out;
   check(gguf || fs::is_directory(from), "[quantize] {} is a file: a folder is made of a folder; take --format gguf",
         command.model);
-  check(gguf || command.bits <= 8, "[quantize] a folder of {} bits: --bits 16 and 32 are for --format gguf",
-        command.bits);
+  check(gguf || command.bits <= 8 || !command.type.empty(),
+        "[quantize] a folder of {} bits: --bits 16 and 32 are for --format gguf", command.bits);
   std::error_code none;
   check(!fs::equivalent(from, out, none), "[quantize] {} would replace the model it is made from: name another place",
         command.out);
@@ -69,10 +78,11 @@ void write(const QuantizeCommand& command, LoadedModel& loaded, const std::strin
         command.out);
   check(!gguf || !fs::exists(out) || fs::file_size(out, none) == 0 || is_gguf_file(out),
         "[quantize] {} is a file of another kind: name another, or remove that one", command.out);
-  QuantizedModel quantized =
-      quantize(*loaded.model, {.bits = command.bits, .output_bits = command.output_bits, .for_gguf = gguf});
-  if (gguf) return write_gguf(out, *quantized.model, loaded.tokenizers, from.stem().string());
-  write_quantized_folder(out, *quantized.model, command.bits);
+  const QuantizeOptions options{
+      .bits = command.bits, .output_bits = command.output_bits, .mix = command.type, .for_gguf = gguf};
+  QuantizedModel quantized = quantize(*loaded.model, options);
+  if (gguf) return write_gguf(out, *quantized.model, loaded.tokenizers, gguf_options(command, loaded));
+  write_quantized_folder(out, *quantized.model, options);
   copy_companions(from, out);
 }
 
@@ -176,19 +186,21 @@ void print_quality(const Json& q) {
 
 int run_quantize(int argc, char** argv) {
   CommandLine line("quantize",
-                   "Writes a model with 8- or 4-bit weights: smaller, faster, and said how much worse when given text.",
-                   "limpid quantize MODEL model.gguf --bits 8 --text held-out.txt");
+                   "Writes a model with weights of 2 to 8 bits: smaller, faster, and said how much worse when given "
+                   "text.",
+                   "limpid quantize MODEL model.gguf --type Q4_K_M --text held-out.txt");
   QuantizeCommand command;
   line.add_option("MODEL", command.model, "a folder or file that holds a model")->required();
   line.add_option("OUT", command.out, "the GGUF file or the folder to write")->required();
   line.add_option("--bits", command.bits, "of a weight: 8, 4; GGUF also 16 and 32")
       ->check(CLI::IsMember({4, 8, 16, 32}))
       ->capture_default_str();
+  line.add_option("--type", command.type, "instead of --bits: llama.cpp's mix of types, such as Q4_K_M, Q6_K or Q5_0")
+      ->check(CLI::IsMember(quantize_mixes()));
   line.add_option("--output-bits", command.output_bits,
                   "of the matrix that scores words, an embedding that serves as it too (default: 8 with --bits 4)")
       ->check(CLI::IsMember({4, 8, 16, 32}));
-  line.add_option("--format", command.format,
-                  "gguf (Llama, GPT-2), safetensors, or auto: gguf where it can hold the model")
+  line.add_option("--format", command.format, "gguf, safetensors (a folder), or auto: gguf where it can hold the model")
       ->check(CLI::IsMember({"auto", "gguf", "safetensors"}))
       ->capture_default_str();
   line.add_option("--text", command.text,

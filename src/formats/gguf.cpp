@@ -237,12 +237,60 @@ GgufContents parse_gguf(std::span<const std::byte> file, const std::string& wher
   return contents;
 }
 
-GgufFile::GgufFile(const std::filesystem::path& path)
-    : file_(path), contents_(parse_gguf(file_.bytes(), "[gguf] " + path.string())) {
+namespace {
+
+// "name-00002-of-00003.gguf" with another number; the same path where it has none.
+std::filesystem::path numbered(const std::filesystem::path& path, int64_t number) {
+  constexpr size_t length = std::string_view("-00001-of-00003").size();
+  const std::string stem = path.stem().string();
+  const std::string end = stem.size() > length ? stem.substr(stem.size() - length) : "";
+  const auto digits = [&](size_t at) {
+    return std::all_of(end.begin() + static_cast<ptrdiff_t>(at), end.begin() + static_cast<ptrdiff_t>(at) + 5,
+                       [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (end.empty() || end[0] != '-' || end.substr(6, 4) != "-of-" || !digits(1) || !digits(10)) return path;
+  const std::string name = fmt::format("{}-{:05}{}", stem.substr(0, stem.size() - length), number, end.substr(6));
+  return path.parent_path() / (name + path.extension().string());
+}
+
+}  // namespace
+
+GgufFile::GgufFile(const std::filesystem::path& path) {
+  files_.emplace_back(path);
+  contents_ = parse_gguf(files_[0].bytes(), where());
+  if (whole("split.no").value_or(0) > 0) {  // the keys are in the first
+    const std::filesystem::path first = numbered(path, 1);
+    check(first != path, "{}: is one of several files, and its name does not say which: name the first one", where());
+    files_[0] = MappedFile(first);
+    contents_ = parse_gguf(files_[0].bytes(), where());
+  }
+  add_other_files();
   for (size_t i = 0; i < contents_.tensors.size(); ++i) {
     const bool fresh = index_.emplace(contents_.tensors[i].name, i).second;
     check(fresh, "{}: has the tensor {} twice: damaged?", where(), in_quotes(contents_.tensors[i].name));
   }
+}
+
+void GgufFile::add_other_files() {
+  const int64_t count = whole("split.count").value_or(1);
+  check(count >= 1 && count <= 10000, "{}: says it is one of {} files: damaged?", where(), count);
+  for (int64_t number = 2; number <= count; ++number) {
+    const std::filesystem::path other = numbered(path(), number);
+    check(other != path(), "{}: is one of {} files, but its name does not end like -00001-of-{:05}.gguf: rename it",
+          where(), count, count);
+    check(std::filesystem::exists(other), "{}: is one of {} files, and {} is not beside it: fetch it too", where(),
+          count, other.filename().string());
+    files_.emplace_back(other);
+    GgufContents more = parse_gguf(files_.back().bytes(), "[gguf] " + other.string());
+    const auto no = more.values.find("split.no");
+    const int64_t* said = no == more.values.end() ? nullptr : std::get_if<int64_t>(&no->second);
+    check(said && *said == number - 1, "{}: {} does not say that it is number {} of {}: do they belong together?",
+          where(), other.filename().string(), number, count);
+    for (GgufTensor& tensor : more.tensors) contents_.tensors.push_back(std::move(tensor));
+  }
+  const auto all = whole("split.tensors.count");
+  check(!all || count == 1 || *all == std::ssize(contents_.tensors),
+        "{}: its files have {} tensors instead of {}: damaged?", where(), contents_.tensors.size(), all.value_or(0));
 }
 
 const GgufTensor* GgufFile::tensor(std::string_view name) const {

@@ -60,12 +60,13 @@ struct GgufContents {
 // The contents of a file's bytes, into which they point. `where` begins the messages.
 GgufContents parse_gguf(std::span<const std::byte> file, const std::string& where);
 
-// An open file, mapped into memory.
+// An open file, mapped into memory; of a model that is split into several (name-00001-of-00003.gguf) all of them,
+// whichever is named.
 class GgufFile {
  public:
   explicit GgufFile(const std::filesystem::path& path);
 
-  const std::filesystem::path& path() const { return file_.path(); }
+  const std::filesystem::path& path() const { return files_.front().path(); }
   std::string where() const { return "[gguf] " + path().string(); }
   const std::vector<GgufTensor>& tensors() const { return contents_.tensors; }
   const GgufTensor* tensor(std::string_view name) const;  // nullptr if there is none
@@ -84,7 +85,9 @@ class GgufFile {
   template <class T>
   const T* value(std::string_view key, const char* wanted) const;
 
-  MappedFile file_;
+  void add_other_files();
+
+  std::vector<MappedFile> files_;  // the first has the keys
   GgufContents contents_;
   std::map<std::string_view, size_t> index_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Models to GGUF files: the families of Llama and GPT-2, with their vocabulary, so that llama.cpp and others open them.
+// Models to GGUF files, with their vocabulary, so that llama.cpp and others open them.
 
 #include <filesystem>
 #include <string>
@@ -13,8 +13,15 @@ namespace limpid {
 // Why a model cannot be a GGUF file, for people to read; empty: it can.
 std::string why_no_gguf(const Config& config, const Tokenizers& tokenizers);
 
+struct GgufOptions {
+  std::string name;       // of the model
+  std::string type = {};  // "Q4_K_M": what the file calls itself; empty: by the type that most numbers have
+  int pooling = 0;        // of an encoder, in GGUF's numbers: 1 mean, 2 first token, 3 last; 0: not said
+};
+
 // The model must have outputs in rows and types that GGUF has: see QuantizeOptions::for_gguf.
-void write_gguf(const std::filesystem::path& path, Model& model, const Tokenizers& tokenizers, const std::string& name);
+void write_gguf(const std::filesystem::path& path, Model& model, const Tokenizers& tokenizers,
+                const GgufOptions& options);
 
 // The keys tokenizer.ggml.*; without a tokenizer the word that says so. A kind of tokenizer that GGUF cannot hold is an
 // Error that begins "[gguf]".

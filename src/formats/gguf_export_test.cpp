@@ -92,7 +92,7 @@ TEST_F(GgufTokenizers, OtherKindsAreRefused) {
     written_and_read(words, words.source->size());
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("SentencePiece and byte-level BPE"));
+    EXPECT_THAT(error.what(), HasSubstr("SentencePiece, byte-level BPE and WordPiece"));
   }
 }
 

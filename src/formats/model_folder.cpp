@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "formats/safetensors_writer.h"
 #include "models/names.h"
+#include "tensor/block_types.h"
 
 namespace limpid {
 namespace {
@@ -54,16 +55,29 @@ const SafetensorsEntry& entry_of(const SafetensorsFolder& files, const Weight& w
   return entry;
 }
 
+// What rows of blocks may hold: the type that quantization_config names for the weight, else what their length says.
+std::vector<DType> block_types_of(const Config& config, const std::string& name) {
+  const auto quantization = config.json.find("quantization_config");
+  if (quantization != config.json.end() && quantization->is_object() && quantization->contains("types")) {
+    const auto& types = quantization->at("types");
+    const auto found = types.is_object() ? types.find(name) : types.end();
+    const auto type = found != types.end() && found->is_string() ? number_type_named(found->get<std::string>())
+                                                                 : std::optional<DType>();
+    if (type && is_quantized(*type) && *type != DType::q8) return {*type};
+  }
+  return {DType::q4_0, DType::q8_0};
+}
+
 // A matrix of bytes is q8 with its scales beside it (I8), or rows of blocks (U8).
-void attach_quantized(const SafetensorsFolder& files, const SafetensorsEntry& entry, Weight& weight,
-                      WeightHolder& holder) {
+void attach_quantized(const SafetensorsFolder& files, const Config& config, const SafetensorsEntry& entry,
+                      Weight& weight, WeightHolder& holder) {
   const std::string where = "[model] " + files.path().string();
   check(weight.is_matrix(), "{}: {} is quantised, which only matrices can be: quantise the model again", where,
         weight.name);
   const int64_t rows = weight.shape[0], cols = weight.shape[1];
   if (entry.type_name == "U8") {
-    for (const DType type : {DType::q4_0, DType::q8_0})
-      if (cols % kBlockNumbers == 0 && entry.shape == std::vector{rows, bytes_of(type, cols)}) {
+    for (const DType type : block_types_of(config, weight.name))
+      if (cols % block_numbers(type) == 0 && entry.shape == std::vector{rows, bytes_of(type, cols)}) {
         if (!weight.file_rows) return weight.point_to(type, entry.bytes.data());
         return copy_from_file_order(*weight.file_rows, entry.bytes.data(), bytes_of(type, cols),
                                     holder.make(weight, type));
@@ -136,7 +150,7 @@ void fit_config(Config& config, const SafetensorsFolder& files) {
 MappedWeights::MappedWeights(const std::filesystem::path& folder, Model& model) : files_(folder) {
   model.visit_parameters([&](Weight& weight) {
     const SafetensorsEntry* found = find_entry(files_, weight.name);
-    if (found && is_bytes(*found)) return attach_quantized(files_, *found, weight, holder_);
+    if (found && is_bytes(*found)) return attach_quantized(files_, model.config(), *found, weight, holder_);
     const SafetensorsEntry& entry = entry_of(files_, weight);
     if (!weight.file_rows) return holder_.point(weight, *entry.type, entry.bytes.data());
     if (weight.is_matrix())

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "models/names.h"
+#include "formats/quantize_mix.h"
 #include "tensor/quantize.h"
 
 namespace limpid {
@@ -13,18 +13,6 @@ namespace {
 // Whether the matrix gives the scores of words.
 bool is_output(const Weight& weight, const Config& config) {
   return weight.part == ParameterRole::output || (weight.part == ParameterRole::embedding && config.tie_output);
-}
-
-// GPT-2 keeps some matrices with inputs in rows.
-bool is_turned(const Weight& weight, const Config& config) {
-  return config.layout == WeightLayout::in_out && weight.is_matrix() &&
-         (weight.part == ParameterRole::attention || weight.part == ParameterRole::feed_forward);
-}
-
-// Which experts a token takes hangs on small differences of scores, and the router is a small matrix.
-bool is_router(const Weight& weight, const Config& config) {
-  if (config.experts.count == 0) return false;
-  return weight.name.ends_with("." + names_of(config).decoder.parts.experts.router + ".weight");
 }
 
 std::vector<real> transposed(const std::vector<real>& numbers, int64_t rows, int64_t cols) {
@@ -51,9 +39,7 @@ void fill(Weight& weight, DType type, const std::vector<real>& numbers, WeightHo
 }  // namespace
 
 DType quantized_type(const Weight& weight, const Config& config, const QuantizeOptions& options) {
-  const bool stays = !weight.is_matrix() || weight.part == ParameterRole::norm ||
-                     weight.part == ParameterRole::position || is_router(weight, config);
-  if (stays || options.bits == 32) return DType::f32;
+  if (stays_plain(weight, config) || options.bits == 32) return DType::f32;
   const int output_bits = options.output_bits > 0 ? options.output_bits : std::max(options.bits, 8);
   const int bits = is_output(weight, config) ? output_bits : options.bits;
   if (bits == 16) return DType::f16;
@@ -67,6 +53,8 @@ DType quantized_type(const Weight& weight, const Config& config, const QuantizeO
 QuantizedModel quantize(Model& model, const QuantizeOptions& options) {
   for (const int bits : {options.bits, options.output_bits > 0 ? options.output_bits : options.bits})
     check(bits == 32 || bits == 16 || bits == 8 || bits == 4, "[quantize] {} bits: allowed are 32, 16, 8 and 4", bits);
+  std::vector<DType> types;  // of the mix
+  if (!options.mix.empty()) types = mixed_types(model, options.mix);
   Config config = model.config();
   config.layout = WeightLayout::out_in;
   QuantizedModel result{make_model(config), std::make_shared<WeightHolder>()};
@@ -74,11 +62,13 @@ QuantizedModel quantize(Model& model, const QuantizeOptions& options) {
   model.visit_parameters([&](Weight& weight) { from.push_back(&weight); });
   size_t next = 0;
   result.model->visit_parameters([&](Weight& weight) {
-    const Weight& source = *from.at(next++);
+    const size_t index = next++;
+    const Weight& source = *from.at(index);
     std::vector<real> numbers(static_cast<size_t>(source.size()));
     read_numbers(source, numbers.data());
     if (is_turned(source, model.config())) numbers = transposed(numbers, source.shape[0], source.shape[1]);
-    fill(weight, quantized_type(source, model.config(), options), numbers, *result.weights);
+    const DType type = types.empty() ? quantized_type(source, model.config(), options) : types.at(index);
+    fill(weight, type, numbers, *result.weights);
   });
   result.model->keep(result.weights);
   return result;

@@ -10,6 +10,7 @@ struct QuantizeOptions {
   int bits = 8;           // of a number: 32 (F32), 16 (F16), 8 or 4
   int output_bits = 0;    // of the matrix that gives the scores of words, an embedding that serves as it included;
                           // 0: 8 where bits is 4, else bits
+  std::string mix = {};   // "Q4_K_M" (formats/quantize_mix.h): instead of bits
   bool for_gguf = false;  // types that GGUF has: 8 bits in blocks of 32 (Q8_0) instead of one factor an output (q8)
 };
 

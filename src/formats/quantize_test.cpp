@@ -64,7 +64,7 @@ TEST_P(QuantizedFamilies, FolderGivesTheScoresOfTheModelInMemory) {
   const std::vector<real> before = logits(*small.model, small.batch), after = logits(*quantized.model, small.batch);
   EXPECT_LT(distance(after, before), 4e-3);  // rows of six to twenty numbers: some per cent of the size
   EXPECT_GT(distance(after, before), 0);
-  write_quantized_folder(folder_.path() / "m", *quantized.model, 8);
+  write_quantized_folder(folder_.path() / "m", *quantized.model, {.bits = 8});
   const auto model = make_model(load_config((folder_.path() / "m").string()));
   const MappedWeights weights(folder_.path() / "m", *model);
   EXPECT_EQ(logits(*model, small.batch), after);
@@ -82,7 +82,7 @@ TEST_P(QuantizedFamilies, CannotBeTrained) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("quantised weights cannot be trained"));
   }
-  write_quantized_folder(folder_.path() / "m", *quantized.model, 8);
+  write_quantized_folder(folder_.path() / "m", *quantized.model, {.bits = 8});
   Parameters parameters([&](const WeightVisitor& visitor) { small.model->visit_parameters(visitor); });
   EXPECT_THROW(read_weights(SafetensorsFolder(folder_.path() / "m"), parameters), Error);
 }
@@ -94,7 +94,7 @@ TEST_F(Quantized, FourBitsInAFolder) {
     const std::vector<real> after = logits(*quantized.model, small.batch);
     const double lost = distance(after, logits(*small.model, small.batch));
     EXPECT_TRUE(lost > 1e-5 && lost < 0.2) << name << " " << lost;
-    write_quantized_folder(folder_.path() / name, *quantized.model, 4);
+    write_quantized_folder(folder_.path() / name, *quantized.model, {.bits = 4});
     const auto model = make_model(load_config((folder_.path() / name).string()));
     const MappedWeights weights(folder_.path() / name, *model);
     EXPECT_EQ(logits(*model, small.batch), after) << name;
@@ -111,7 +111,7 @@ TEST_F(Quantized, GgufGivesTheScoresOfTheModelInMemory) {
       const QuantizedModel quantized = quantize(*small.model, {.bits = bits, .for_gguf = true});
       const std::vector<real> after = logits(*quantized.model, small.batch);
       const auto path = folder_.path() / "m.gguf";
-      write_gguf(path, *quantized.model, {}, "small");
+      write_gguf(path, *quantized.model, {}, {.name = "small"});
       const GgufFile file(path);
       const auto model = make_model(gguf_config(file));
       WeightHolder holder;
@@ -136,7 +136,7 @@ TEST_F(Quantized, TypesAndSizes) {
     if (wanted == DType::q4_0) matrices += weight.size();
   });
   EXPECT_GT(matrices, 0);
-  write_gguf(folder_.path() / "m.gguf", *quantized.model, {}, "small");
+  write_gguf(folder_.path() / "m.gguf", *quantized.model, {}, {.name = "small"});
   const GgufFile file(folder_.path() / "m.gguf");
   int64_t bytes = 0;
   for (const GgufTensor& tensor : file.tensors())
@@ -209,7 +209,7 @@ TEST_F(Quantized, DamagedFoldersAreRefused) {
   const SmallModel small = small_model(blocked("llama"));
   const QuantizedModel quantized = quantize(*small.model, {.bits = 8});
   const auto folder = folder_.path() / "m";
-  write_quantized_folder(folder, *quantized.model, 8);
+  write_quantized_folder(folder, *quantized.model, {.bits = 8});
   Json json = load_config(folder.string()).json;
   json["hidden_size"] = 128;  // does not fit the matrices
   const auto model = make_model(parse_config(json));

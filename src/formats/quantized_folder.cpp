@@ -37,13 +37,15 @@ bool is_part(const std::string& name) { return name.size() > 2 && name[0] >= '0'
 
 }  // namespace
 
-void write_quantized_folder(const fs::path& folder, Model& model, int bits) {
+void write_quantized_folder(const fs::path& folder, Model& model, const QuantizeOptions& options) {
   make_folder(folder);
   std::vector<TensorToWrite> tensors;
+  nlohmann::ordered_json types;  // of a mix, whose types cannot be told by their size
   std::deque<std::vector<std::byte>> reordered;
   model.visit_parameters([&](Weight& weight) {
     std::vector<int64_t> shape = weight.shape;
-    if (is_blocked(weight.type)) shape[1] = bytes_of(weight.type, shape[1]);
+    if (is_quantized(weight.type) && weight.type != DType::q8) shape[1] = bytes_of(weight.type, shape[1]);
+    if (!options.mix.empty() && is_quantized(weight.type)) types[weight.name] = name_of(weight.type);
     // As files of the family have them.
     const auto in_order = [&](const void* numbers, int64_t row_bytes) {
       if (!weight.file_rows) return numbers;
@@ -61,7 +63,11 @@ void write_quantized_folder(const fs::path& folder, Model& model, int bits) {
   });
   write_safetensors(folder / "model.safetensors", tensors);
   nlohmann::ordered_json json = model.config().json;
-  json["quantization_config"] = {{"quant_method", "limpid"}, {"bits", bits}};
+  json["quantization_config"] = {{"quant_method", "limpid"}};
+  if (options.mix.empty())
+    json["quantization_config"]["bits"] = options.bits;
+  else
+    json["quantization_config"].update({{"type", options.mix}, {"types", types}});
   write_text(folder / "config.json", json.dump(2) + "\n");
 }
 

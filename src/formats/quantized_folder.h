@@ -4,12 +4,12 @@
 
 #include <filesystem>
 
-#include "models/model.h"
+#include "formats/quantize.h"
 
 namespace limpid {
 
-// `bits`: 8 or 4. Weights must be q8, q8_0, q4_0 or plain.
-void write_quantized_folder(const std::filesystem::path& folder, Model& model, int bits);
+// `options`: what the model was quantised by, 8 or 4 bits or a mix.
+void write_quantized_folder(const std::filesystem::path& folder, Model& model, const QuantizeOptions& options);
 
 // Whether the folder holds a model that was quantised before and can be written anew.
 bool is_quantized_folder(const std::filesystem::path& folder);

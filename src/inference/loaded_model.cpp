@@ -6,6 +6,7 @@
 #include "formats/gguf_model.h"
 #include "formats/gguf_tokenizer.h"
 #include "formats/llama2c.h"
+#include "inference/gguf_pooling.h"
 #include "text/id_tokenizer.h"
 #include "text/tokenizer_training.h"
 
@@ -39,6 +40,13 @@ void check_tokenizer(const Tokenizer& tokenizer, const Config& config, const cha
         end, side, config.eos_token.value_or(-1));
 }
 
+// Of a model without a vocabulary: texts are token ids.
+Tokenizers id_tokenizers(const Config& config) {
+  const auto end = static_cast<int32_t>(config.has_source() ? config.eos_token.value_or(-1) : -1);
+  const auto ids = std::make_shared<IdTokenizer>(config.vocab, end);
+  return {ids, ids};
+}
+
 LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
   check_folder(folder);
   Config config = read_model_config(folder);
@@ -53,10 +61,7 @@ LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
   if (has_words) {
     loaded.tokenizers = load_tokenizers(folder);
   } else if (options.need_tokenizers) {
-    const bool writes = config.family == Family::seq2seq || config.family == Family::rnn_seq2seq;
-    const auto end = static_cast<int32_t>(writes ? config.eos_token.value_or(-1) : -1);
-    const auto ids = std::make_shared<IdTokenizer>(config.vocab, end);
-    loaded.tokenizers = {ids, ids};
+    loaded.tokenizers = id_tokenizers(config);
   }
   return loaded;
 }
@@ -69,7 +74,12 @@ LoadedModel load_gguf(const fs::path& path, const LoadOptions& options) {
   attach_gguf(*file, *loaded.model, *holder);
   holder->keep(file);
   loaded.model->keep(holder);
-  if (options.need_tokenizers || has_tokenizer(*file)) loaded.tokenizers = gguf_tokenizers(*file);
+  if (has_tokenizer(*file))
+    loaded.tokenizers = gguf_tokenizers(*file);
+  else if (options.need_tokenizers)
+    loaded.tokenizers = id_tokenizers(loaded.config());
+  const std::string pooling = file->text("general.architecture").value_or("") + ".pooling_type";
+  loaded.sentence.embedding.pooling = pooling_of_gguf(file->whole(pooling).value_or(0));
   return loaded;
 }
 

@@ -35,7 +35,7 @@ class WeightEditing : public testing::TestWithParam<Case> {
       write_model(folder_.path(), small.model->config(), *small.parameters);
     } else {
       const QuantizedModel quantized = quantize(*small.model, {.bits = GetParam().bits});
-      write_quantized_folder(folder_.path(), *quantized.model, GetParam().bits);
+      write_quantized_folder(folder_.path(), *quantized.model, {.bits = GetParam().bits});
     }
     session_.loaded = load_model(folder_.path(), {.need_tokenizers = false});
     session_.loaded.tokenizers.source = session_.loaded.tokenizers.target = std::make_shared<LetterTokenizer>();

@@ -67,17 +67,17 @@ const std::vector<FamilyRow>& family_table() {
   return table;
 }
 
-std::string family_markdown(GgufSupport (*gguf)(std::string_view model_type)) {
+std::string family_markdown(FamilyAbilities (*abilities)(std::string_view model_type)) {
   std::string text =
-      "| model_type | models | what is its own | run, train, look, quantise, HF out | GGUF in | GGUF out | agrees with "
-      "|\n"
-      "|---|---|---|---|---|---|---|\n";
-  const auto mark = [](bool yes) { return yes ? "yes" : "–"; };
+      "| model_type | models | what is its own | run | train | look | quantise | GGUF in | GGUF out | HF out | agrees "
+      "with |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const FamilyRow& row : family_table()) {
-    const GgufSupport support = gguf(row.model_type);
-    fmt::format_to(std::back_inserter(text), "| `{}` | {} | {}: {} | {} | {} | {} | {} |\n", row.model_type, row.models,
-                   row.kind, row.parts, mark(true), mark(support.in), mark(support.out),
-                   row.reference.empty() ? "–" : row.reference);
+    const FamilyAbilities can = abilities(row.model_type);
+    fmt::format_to(std::back_inserter(text), "| `{}` | {} | {}: {} |", row.model_type, row.models, row.kind, row.parts);
+    for (const bool one : {can.run, can.train, can.look, can.quantize, can.gguf_in, can.gguf_out, can.hf_out})
+      text += one ? " yes |" : " – |";
+    fmt::format_to(std::back_inserter(text), " {} |\n", row.reference.empty() ? "–" : row.reference);
   }
   return text;
 }

@@ -18,10 +18,12 @@ struct FamilyRow {
 // In the order of kinds; one row for each model_type that configs are read of, which a test holds.
 const std::vector<FamilyRow>& family_table();
 
-// The table as Markdown. `gguf` says of a model_type whether GGUF files of it are read and written.
-struct GgufSupport {
-  bool in = false, out = false;
+// What can be done with a family.
+struct FamilyAbilities {
+  bool run = false, train = false, look = false, quantize = false, gguf_in = false, gguf_out = false, hf_out = false;
 };
-std::string family_markdown(GgufSupport (*gguf)(std::string_view model_type));
+
+// The table as Markdown.
+std::string family_markdown(FamilyAbilities (*abilities)(std::string_view model_type));
 
 }  // namespace limpid

@@ -113,6 +113,11 @@ const BlockType* block_type_named(std::string_view name) {
   return found == kBlockTypes.end() ? nullptr : &*found;
 }
 
+int64_t block_numbers(DType type) {
+  const BlockType* blocks = block_type(type);
+  return blocks ? blocks->numbers : kBlockNumbers;
+}
+
 SubBlock read_sub_block(DType type, const std::byte* row, int64_t index) {
   const BlockType* kind = block_type(type);
   check(kind != nullptr, "[block types] {} is none", static_cast<int>(type));

@@ -41,6 +41,7 @@ struct BlockType {
 };
 const BlockType* block_type(DType type);  // nullptr: another type
 const BlockType* block_type_named(std::string_view name);
+int64_t block_numbers(DType type);  // of any type that lies in blocks
 
 // 32 numbers: x = factor·q − minimum, of the first and of the last 16.
 struct SubBlock {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "tensor/block_types.h"
+#include "tensor/block_writer.h"
 
 namespace limpid {
 namespace {
@@ -89,6 +90,11 @@ void quantize_q4_0(const real* x, std::byte* block) {
     block[2 + i] = static_cast<std::byte>((best.q[i] + 8) | (best.q[i + kBlockNumbers / 2] + 8) << 4);
 }
 
+void quantize_blocks(const real* x, int64_t cols, const BlockType& type, std::byte* out) {
+  const std::vector<float> numbers(x, x + cols);
+  for (int64_t i = 0; i < cols; i += type.numbers, out += type.bytes) write_block(type.type, numbers.data() + i, out);
+}
+
 void dequantize_bytes(const std::byte* q, int64_t n, float factor, real* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = static_cast<real>(factor * static_cast<float>(static_cast<int8_t>(q[i])));
 }
@@ -120,9 +126,11 @@ void quantize_row(const real* numbers, int64_t cols, DType type, std::byte* out,
     *factor = largest(numbers, cols) / 127;
     return quantize_bytes(numbers, cols, *factor, out);
   }
-  check(is_blocked(type) && cols % kBlockNumbers == 0, "{}: rows of {} numbers cannot be {}", where, cols,
-        name_of(type));
+  const BlockType* blocks = block_type(type);
+  check((is_blocked(type) || blocks) && cols % block_numbers(type) == 0, "{}: rows of {} numbers cannot be {}", where,
+        cols, name_of(type));
   check(largest(numbers, cols) < 127 * 65504.0F / 16, "{}: holds a number too large for a 16-bit factor", where);
+  if (blocks) return quantize_blocks(numbers, cols, *blocks, out);
   for (int64_t i = 0; i < cols; i += kBlockNumbers, out += bytes_of(type, kBlockNumbers))
     type == DType::q8_0 ? quantize_q8_0(numbers + i, out) : quantize_q4_0(numbers + i, out);
 }

@@ -6,6 +6,8 @@
 //   q4_0   q runs from −8 to 7, so the largest |x| is best put at −8: d = x_max / −8 is where a search for the least
 //          squared error starts; it tries d around that and, for the q found, the d that fits them best
 //
+//   others tensor/block_writer.h
+//
 // The error of q8 and q8_0 is at most d / 2 a number (d rounded to 16 bits: a little more).
 
 #include <cstddef>

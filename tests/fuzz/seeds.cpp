@@ -122,7 +122,7 @@ Seeds seeds_of_gguf() {
     SmallModel small(kLlama);
     const QuantizedModel quantized = quantize(*small.model, {.bits = bits, .for_gguf = true});
     seeds.push_back(written("x.gguf", [&](const fs::path& folder) {
-      write_gguf(folder / "x.gguf", *quantized.model, bits == 4 ? Tokenizers{} : tokenizers, "seed");
+      write_gguf(folder / "x.gguf", *quantized.model, bits == 4 ? Tokenizers{} : tokenizers, {.name = "seed"});
     }));
   }
   return seeds;
