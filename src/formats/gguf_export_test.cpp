@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+
 #include "base/error.h"
 #include "base/temporary_folder.h"
 #include "formats/gguf.h"
@@ -10,6 +13,7 @@
 #include "text/bpe_tokenizer.h"
 #include "text/byte_characters.h"
 #include "text/small_text.h"
+#include "text/word_piece_tokenizer.h"
 
 namespace limpid {
 namespace {
@@ -93,6 +97,98 @@ TEST_F(GgufTokenizers, OtherKindsAreRefused) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("SentencePiece, byte-level BPE and WordPiece"));
+  }
+}
+
+// BERT's: beginnings of words get a mark in the file, what goes on loses its own.
+TEST_F(GgufTokenizers, WordPieceComesBack) {
+  const std::vector<std::string> special = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+  std::vector<std::string> pieces = special;
+  for (const char* piece : {"[unused1]", "the", "weather", "is", "nice", "##s", "##a", "##tre", "a", "b", "1", "##2",
+                            "##3", "날", "##씨", "##가", "e", "##"})
+    pieces.emplace_back(piece);
+  const auto vocabulary = std::make_shared<Vocabulary>(
+      pieces, special, "[test]", SpecialIds{.pad = 0, .end = 3, .unknown = 1, .begin = 2, .mask = 4});
+  const auto tokenizer = std::make_shared<WordPieceTokenizer>(bert_parts(vocabulary, true), "[test]");
+  const Tokenizers back = written_and_read({tokenizer, tokenizer, {2}, {3}}, 32);
+  expect_same(*tokenizer, *back.source);
+  EXPECT_EQ(back.source->special().mask, 4);
+  EXPECT_EQ(back.before, std::vector<int32_t>{2});
+  EXPECT_EQ(back.after, std::vector<int32_t>{3});
+}
+
+// Gemma's: BPE over characters with bytes to fall back on, no space put before a text.
+TEST_F(GgufTokenizers, CharacterBpeComesBack) {
+  const std::vector<std::string> special = {"<pad>", "<eos>", "<bos>", "<unk>"};
+  std::vector<std::string> pieces = special;
+  pieces.emplace_back("\n\n");
+  for (int byte = 0; byte < 256; ++byte) pieces.push_back(byte_token(static_cast<uint8_t>(byte)));
+  for (const char* piece : {"\u2581", "t", "h", "e", "a", "r", "i", "s", "n", "c", "w", "1", "2", "3", "\n"})
+    pieces.emplace_back(piece);
+  BpeParts parts;
+  for (const auto& [left, right] :
+       {std::pair{"t", "h"}, {"th", "e"}, {"\u2581", "the"}, {"e", "a"}, {"i", "s"}, {"\u2581", "\u2581"}}) {
+    parts.merges.emplace_back(left, right);
+    pieces.push_back(std::string(left) + right);
+  }
+  parts.vocabulary =
+      std::make_shared<Vocabulary>(pieces, special, "[test]", SpecialIds{.pad = 0, .end = 1, .unknown = 3, .begin = 2});
+  const nlohmann::json replace = {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}};
+  parts.normalizer = Normalizer(replace, "[test]");
+  parts.decoder = nlohmann::ordered_json::parse(
+      R"({"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+          {"type": "ByteFallback"}, {"type": "Fuse"}]})");
+  parts.added.push_back({4});
+  parts.byte_fallback = parts.fuse_unknown = true;
+  const auto tokenizer = std::make_shared<BpeTokenizer>(std::move(parts), "[test]");
+  const Tokenizers back = written_and_read({tokenizer, tokenizer, {2}}, tokenizer->size());
+  expect_same(*tokenizer, *back.source);
+  for (const std::string text : {"is\n\nthe", "the\n\n\nis", "the earth"})
+    EXPECT_EQ(back.source->encode(text), tokenizer->encode(text)) << text;
+  EXPECT_EQ(back.before, std::vector<int32_t>{2});
+}
+
+// A model in several files, whichever of them is named.
+TEST_F(GgufTokenizers, SplitFilesAreOne) {
+  const std::array<float, 4> numbers = {1, 2, 3, 4};
+  const auto* data = reinterpret_cast<const std::byte*>(numbers.data());
+  const auto name = [](int i) { return fmt::format("m-{:05}-of-00003.gguf", i); };
+  const auto write = [&](int i, uint32_t said) {
+    GgufWriter writer;
+    if (i == 1) writer.text("general.architecture", "llama");
+    writer.whole("split.no", said);
+    writer.whole("split.count", 3);
+    writer.whole("split.tensors.count", 3);
+    writer.tensor({.name = fmt::format("t{}", i), .shape = {1, i}, .data = data});
+    writer.write(folder_ / name(i));
+  };
+  for (int i = 1; i <= 3; ++i) write(i, static_cast<uint32_t>(i - 1));
+  for (int i = 1; i <= 3; ++i) {
+    const GgufFile file(folder_ / name(i));
+    EXPECT_EQ(file.text("general.architecture"), "llama");
+    ASSERT_NE(file.tensor("t3"), nullptr);
+    EXPECT_EQ(file.tensor("t3")->shape, (std::vector<int64_t>{1, 3}));
+    EXPECT_EQ(std::memcmp(file.tensor("t2")->bytes.data(), data, 8), 0);
+  }
+  const auto error = [&](int i) {
+    try {
+      const GgufFile file(folder_ / name(i));
+    } catch (const Error& caught) {
+      return std::string(caught.what());
+    }
+    return std::string();
+  };
+  write(2, 2);
+  EXPECT_THAT(error(1), HasSubstr("do they belong together"));
+  std::filesystem::remove(folder_ / name(2));
+  EXPECT_THAT(error(1), HasSubstr("m-00002-of-00003.gguf is not beside it"));
+  EXPECT_THAT(error(3), HasSubstr("m-00002-of-00003.gguf is not beside it"));
+  std::filesystem::rename(folder_ / name(1), folder_ / "renamed.gguf");
+  try {
+    const GgufFile file(folder_ / "renamed.gguf");
+    FAIL() << "no error";
+  } catch (const Error& caught) {
+    EXPECT_THAT(caught.what(), HasSubstr("rename it"));
   }
 }
 

@@ -19,6 +19,10 @@ bool has_script(std::string_view piece) {
   return true;
 }
 
+bool is_language(std::string_view piece) {
+  return has_script(piece) || (piece.starts_with("__") && piece.ends_with("__") && piece.size() > 4);
+}
+
 }  // namespace
 
 int32_t language_token(const Tokenizer& tokenizer, const std::string& name) {
@@ -26,8 +30,7 @@ int32_t language_token(const Tokenizer& tokenizer, const std::string& name) {
   int32_t found = -1;
   for (int32_t id = 0; id < tokenizer.size(); ++id) {
     const std::string piece = tokenizer.piece(id);
-    const bool language = has_script(piece) || (piece.starts_with("__") && piece.ends_with("__") && piece.size() > 4);
-    if (!language) continue;
+    if (!is_language(piece)) continue;
     if (piece == name || piece == "__" + name + "__") return id;
     if (piece.starts_with(name + "_")) {
       close.push_back(piece);
@@ -45,7 +48,15 @@ int32_t language_token(const Tokenizer& tokenizer, const std::string& name) {
 void set_languages(LoadedModel& loaded, const std::string& source, const std::string& target) {
   if (source.empty() && target.empty()) return;
   check(loaded.config().has_source(), "[translate] only translators are told languages");
-  if (!source.empty()) loaded.tokenizers.before = {language_token(*loaded.tokenizers.source, source)};
+  if (!source.empty()) {
+    const int32_t token = language_token(*loaded.tokenizers.source, source);
+    std::vector<int32_t>& after = loaded.tokenizers.after;
+    // The first mBART reads the language behind the end of the text; those after it before the text.
+    if (after.size() == 2 && is_language(loaded.tokenizers.source->piece(after[1])))
+      after[1] = token;
+    else
+      loaded.tokenizers.before = {token};
+  }
   if (!target.empty()) loaded.generation.rules.forced_first = language_token(*loaded.tokenizers.target, target);
 }
 

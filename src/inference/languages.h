@@ -1,6 +1,6 @@
 #pragma once
-// Translators of many languages (M2M-100, NLLB, mBART) are told which by tokens: one before the source, and the one
-// that a translation begins with.
+// Translators of many languages (M2M-100, NLLB, mBART) are told which by tokens: one before the source (of the first
+// mBART behind it), and the one that a translation begins with.
 
 #include <string>
 

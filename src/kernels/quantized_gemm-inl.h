@@ -95,23 +95,59 @@ struct TileRows {
 template <int R>
 using TileSums = SumVec[R][kTileVectors];
 
-// Groups of four inputs, the first of which is `input`, into all sums of a tile; bytes_of takes the weights as they lie
-// to bytes.
-template <int R, class Bytes>
-HWY_INLINE void multiply_groups(const std::byte* groups, int64_t count, const TileRows<R>& x, int64_t input, int output,
-                                TileSums<R>& sums, const Bytes& bytes_of) {
-  const auto* weights = reinterpret_cast<const int32_t*>(groups) + output;
-  for (int64_t g = 0; g < count; ++g, weights += kPanelOutputs, input += 4) {
-    SumVec w[kTileVectors];
-    unroll<kTileVectors>([&](auto v) HWY_ATTR { w[v] = bytes_of(hn::Load(Sums(), weights + v * kSumLanes)); });
-    unroll<R>([&](auto r) HWY_ATTR {
-      const SumVec group = broadcast_group(x.quants[r] + input);
-      unroll<kTileVectors>([&](auto v) HWY_ATTR { sums[r][v] = add_products(sums[r][v], w[v], group); });
-    });
-  }
+// The products of a group of four inputs, the first of which is `input`, into all sums of a tile; weight(v) are the
+// weights of vector v as bytes.
+template <int R, class Weights>
+HWY_INLINE void multiply_group(const TileRows<R>& x, int64_t input, TileSums<R>& sums, const Weights& weight) {
+  SumVec w[kTileVectors];
+  unroll<kTileVectors>([&](auto v) HWY_ATTR { w[v] = weight(static_cast<int>(v)); });
+  unroll<R>([&](auto r) HWY_ATTR {
+    const SumVec group = broadcast_group(x.quants[r] + input);
+    unroll<kTileVectors>([&](auto v) HWY_ATTR { sums[r][v] = add_products(sums[r][v], w[v], group); });
+  });
+}
+
+// A vector of a group's words.
+HWY_INLINE SumVec load_group(const std::byte* group, int output, int v) {
+  return hn::Load(Sums(), reinterpret_cast<const int32_t*>(group) + output + v * kSumLanes);
+}
+
+// Groups of whole bytes.
+template <int R>
+HWY_INLINE void multiply_bytes(const std::byte* groups, int64_t count, const TileRows<R>& x, int64_t input, int output,
+                               TileSums<R>& sums) {
+  for (int64_t g = 0; g < count; ++g, groups += kGroupBytes, input += 4)
+    multiply_group<R>(x, input, sums, [&](int v) HWY_ATTR { return load_group(groups, output, v); });
 }
 
 HWY_INLINE SumVec low_halves(SumVec bytes) { return hn::And(bytes, hn::Set(Sums(), 0x0f0f0f0f)); }
+
+template <int kBits>
+HWY_INLINE SumVec shifted(SumVec words) {  // to the left, or by less than nothing to the right
+  if constexpr (kBits > 0)
+    return hn::ShiftLeft<kBits>(words);
+  else
+    return hn::ShiftRight<-kBits>(words);
+}
+
+// The first or second 16 of 32 inputs, of which a group has the lower four bits and further groups those above.
+template <PanelForm form, int kHalf, int R>
+HWY_INLINE void multiply_nibbles(const std::byte* panel, const TileRows<R>& x, int64_t input, int output,
+                                 TileSums<R>& sums) {
+  constexpr int above = bits_above_nibbles(form);
+  unroll<4>([&](auto g) HWY_ATTR {
+    constexpr int group = static_cast<int>(decltype(g)::value);
+    multiply_group<R>(x, input + 4 * group, sums, [&](int v) HWY_ATTR {
+      const SumVec both = load_group(panel + group * kGroupBytes, output, v);
+      const SumVec low = low_halves(shifted<-4 * kHalf>(both));
+      if constexpr (above == 0) return low;
+      constexpr int at = above == 1 ? 4 * kHalf + group : 2 * group;  // where the bits begin
+      const SumVec top = load_group(panel + (above == 1 ? 4 : 4 + kHalf) * kGroupBytes, output, v);
+      const SumVec mask = hn::Set(Sums(), above == 1 ? 0x10101010 : 0x30303030);
+      return hn::Or(low, hn::And(shifted<4 - at>(top), mask));
+    });
+  });
+}
 
 template <int R>
 HWY_INLINE void start_sums(const TileRows<R>& x, int64_t block, bool from_zero, TileSums<R>& sums) {
@@ -142,14 +178,10 @@ HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const Ti
       start_sums<R>(x, b * parts + part, has_minima(form), sums);
       const int64_t input = b * kBlockNumbers;
       if constexpr (has_nibbles(form)) {
-        if constexpr (first)
-          multiply_groups<R>(panel, 4, x, input, output, sums, [](SumVec w) HWY_ATTR { return low_halves(w); });
-        if constexpr (second)
-          multiply_groups<R>(panel, 4, x, input + half_inputs, output, sums,
-                             [](SumVec w) HWY_ATTR { return low_halves(hn::ShiftRight<4>(w)); });
+        if constexpr (first) multiply_nibbles<form, 0, R>(panel, x, input, output, sums);
+        if constexpr (second) multiply_nibbles<form, 1, R>(panel, x, input + half_inputs, output, sums);
       } else {
-        multiply_groups<R>(panel + part * 4 * kGroupBytes, 8 / parts, x, input + part * half_inputs, output, sums,
-                           [](SumVec w) HWY_ATTR { return w; });
+        multiply_bytes<R>(panel, 8, x, input, output, sums);
       }
       const std::byte* const scales = panel + quant_bytes(form) + part * 2 * kPanelOutputs;
       unroll<kTileVectors>([&](auto v) HWY_ATTR {
@@ -177,7 +209,7 @@ HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const Tile
   const Factors d;
   TileSums<R> sums;
   start_sums<R>(x, 0, false, sums);
-  multiply_groups<R>(panel, groups, x, 0, output, sums, [](SumVec w) HWY_ATTR { return w; });
+  multiply_bytes<R>(panel, groups, x, 0, output, sums);
   panel += groups * kGroupBytes;
   unroll<kTileVectors>([&](auto v) HWY_ATTR {
     const FactorVec factor = hn::Load(d, reinterpret_cast<const float*>(panel) + output + v * kSumLanes);
@@ -233,11 +265,13 @@ inline void multiply_panel(const QuantizedMatrix& w, int64_t panel, const Quanti
     case PanelForm::rows_of_bytes: return multiply(std::integral_constant<PanelForm, PanelForm::rows_of_bytes>());
     case PanelForm::bytes: return multiply(std::integral_constant<PanelForm, PanelForm::bytes>());
     case PanelForm::nibbles: return multiply(std::integral_constant<PanelForm, PanelForm::nibbles>());
-    case PanelForm::bytes_with_minima:
-      return multiply(std::integral_constant<PanelForm, PanelForm::bytes_with_minima>());
+    case PanelForm::five_bits: return multiply(std::integral_constant<PanelForm, PanelForm::five_bits>());
     case PanelForm::nibbles_with_minima:
       return multiply(std::integral_constant<PanelForm, PanelForm::nibbles_with_minima>());
-    case PanelForm::halves_of_bytes: return multiply(std::integral_constant<PanelForm, PanelForm::halves_of_bytes>());
+    case PanelForm::five_bits_with_minima:
+      return multiply(std::integral_constant<PanelForm, PanelForm::five_bits_with_minima>());
+    case PanelForm::halves_of_six_bits:
+      return multiply(std::integral_constant<PanelForm, PanelForm::halves_of_six_bits>());
     case PanelForm::halves_of_nibbles:
       return multiply(std::integral_constant<PanelForm, PanelForm::halves_of_nibbles>());
     case PanelForm::halves_of_nibbles_with_minima:

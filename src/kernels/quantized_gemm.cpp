@@ -58,7 +58,7 @@ void quantized_gemm(ConstMatrix x, std::span<const QuantizedPart> parts, Matrix 
   QuantizedRows& rows = buffer;
   const int64_t block = first.form == PanelForm::rows_of_bytes ? 0 : kBlockNumbers;
   // Where there are minima, the sums of x themselves are wanted.
-  const int32_t offset = has_minima(first.form) ? -1 : has_nibbles(first.form) ? 8 : 128;
+  const int32_t offset = has_minima(first.form) ? -1 : quant_offset(first.form);
   rows.quantize(x, block, offset, has_halves(first.form));
 
   const std::vector<Panel> panels = panels_of(parts);

@@ -1,6 +1,7 @@
 #include "kernels/quantized_matrix.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/error.h"
@@ -57,6 +58,23 @@ void pack_row(const Stored& stored, int64_t row, std::byte* panel, int64_t outpu
   std::memcpy(panel + g * kGroupBytes + 4 * output, stored.scales + row, 4);
 }
 
+// The four lower bits of the 32 integers of an output, and those above.
+void put_integers(const std::array<uint32_t, 32>& q, PanelForm form, std::byte* panel, int64_t output) {
+  const int above = bits_above_nibbles(form);
+  std::array<uint32_t, 2> top = {};
+  for (size_t g = 0; g < 8; ++g)
+    for (size_t i = 0; i < 4; ++i) {
+      const size_t at = above == 1 ? g : 2 * (g % 4);
+      top[above == 1 ? 0 : g / 4] |= (q[4 * g + i] >> 4) << (8 * i + at);
+    }
+  for (size_t g = 0; g < 4; ++g) {
+    uint32_t group = 0;
+    for (size_t i = 0; i < 4; ++i) group |= ((q[4 * g + i] & 15U) | (q[16 + 4 * g + i] & 15U) << 4) << (8 * i);
+    put_group(panel + static_cast<int64_t>(g) * kGroupBytes, output, group);
+  }
+  for (int64_t k = 0; k < above; ++k) put_group(panel + (4 + k) * kGroupBytes, output, top[static_cast<size_t>(k)]);
+}
+
 // Any type that is read by sub-blocks.
 void pack_sub_blocks(const Stored& stored, int64_t row, std::byte* panel, int64_t output, PanelForm form) {
   const std::byte* const from = stored.numbers + row * stored.row_bytes();
@@ -64,16 +82,11 @@ void pack_sub_blocks(const Stored& stored, int64_t row, std::byte* panel, int64_
     const uint16_t half = to_f16(value);
     std::memcpy(to + 2 * output, &half, sizeof half);
   };
-  const int offset = has_minima(form) ? 0 : has_nibbles(form) ? 8 : 128;
   for (int64_t block = 0; block < stored.cols / kBlockNumbers; ++block, panel += block_bytes(form)) {
     const SubBlock sub = read_sub_block(stored.type, from, block);
-    const auto number = [&](int64_t i) { return static_cast<uint32_t>(sub.q[static_cast<size_t>(i)] + offset); };
-    for (int64_t g = 0; g < (has_nibbles(form) ? 4 : 8); ++g) {
-      uint32_t group = 0;
-      for (int64_t i = 0; i < 4; ++i)
-        group |= (has_nibbles(form) ? number(4 * g + i) | number(16 + 4 * g + i) << 4 : number(4 * g + i)) << (8 * i);
-      put_group(panel + g * kGroupBytes, output, group);
-    }
+    std::array<uint32_t, 32> q{};
+    for (size_t i = 0; i < q.size(); ++i) q[i] = static_cast<uint32_t>(sub.q[i] + quant_offset(form));
+    put_integers(q, form, panel, output);
     std::byte* at = panel + quant_bytes(form);
     for (size_t h = 0; h < (has_halves(form) ? 2U : 1U); ++h, at += 2 * kPanelOutputs) {
       put_half(at, sub.factor[h]);
@@ -95,11 +108,11 @@ PanelForm panel_form(DType type) {
   const BlockType* blocks = block_type(type);
   if (!blocks) return PanelForm::bytes;
   if (blocks->halves)
-    return blocks->bits == 8 ? PanelForm::halves_of_bytes
+    return blocks->bits == 6 ? PanelForm::halves_of_six_bits
            : blocks->affine  ? PanelForm::halves_of_nibbles_with_minima
                              : PanelForm::halves_of_nibbles;
-  if (!blocks->affine) return PanelForm::bytes;
-  return blocks->bits == 8 ? PanelForm::bytes_with_minima : PanelForm::nibbles_with_minima;
+  if (!blocks->affine) return PanelForm::five_bits;
+  return blocks->bits == 5 ? PanelForm::five_bits_with_minima : PanelForm::nibbles_with_minima;
 }
 
 QuantizedMatrix pack_quantized(DType type, const void* numbers, const float* scales, int64_t rows, int64_t cols) {

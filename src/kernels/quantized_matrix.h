@@ -9,11 +9,12 @@
 //   q4_0   a panel: for every 32 inputs 4 groups of 64×4 bytes, the low halves inputs 4g…4g+3, the high halves inputs
 //          16+4g…16+4g+3, q + 8, then 64 scales (float16): 1152 bytes
 //   q8     a panel: all groups of 64×4 bytes, q + 128, then 64 scales (float)
-//   others (tensor/block_types.h), for every 32 inputs: 4 or 8 groups as of q4_0 or q8_0 (q itself where there are
-//          minima), then 64 scales (float16) for each 16 or 32 inputs, and as many minima where the type has them
+//   others (tensor/block_types.h), for every 32 inputs: 4 groups as of q4_0 (q itself where there are minima); of 5 and
+//          6 bits then the highest ones, of 5 one group, whose bit g of a byte belongs to inputs 4g…4g+3, of 6 two, the
+//          first for inputs 0…15, whose bits 2g and 2g+1 belong to inputs 4g…4g+3; then 64 scales (float16) for each 16
+//          or 32 inputs, and as many minima where the type has them
 //
-// Of q8_0, q4_0 and q8 the bytes are those of the stored matrix in another order: as many, but for outputs that fill up
-// the last panel.
+// The bytes are about as many as those of the stored matrix, but for outputs that fill up the last panel.
 
 #include "kernels/panels.h"
 #include "tensor/dtype.h"
@@ -22,26 +23,35 @@ namespace limpid::kernels {
 
 inline constexpr int64_t kGroupBytes = 4 * kPanelOutputs;
 
-// What a panel's blocks of 32 inputs hold.
+// What a panel's blocks of 32 inputs hold: integers of so many bits, and perhaps minima or two scales.
 enum class PanelForm : uint8_t {
   rows_of_bytes,  // q8
   bytes,
   nibbles,
-  bytes_with_minima,
+  five_bits,
   nibbles_with_minima,
-  halves_of_bytes,  // two scales
+  five_bits_with_minima,
+  halves_of_six_bits,  // two scales
   halves_of_nibbles,
   halves_of_nibbles_with_minima
 };
-constexpr bool has_nibbles(PanelForm form) {
-  return form == PanelForm::nibbles || form == PanelForm::nibbles_with_minima || form >= PanelForm::halves_of_nibbles;
+constexpr bool has_nibbles(PanelForm form) { return form >= PanelForm::nibbles; }
+constexpr int bits_above_nibbles(PanelForm form) {
+  if (form == PanelForm::halves_of_six_bits) return 2;
+  return form == PanelForm::five_bits || form == PanelForm::five_bits_with_minima ? 1 : 0;
 }
-constexpr bool has_halves(PanelForm form) { return form >= PanelForm::halves_of_bytes; }
+constexpr bool has_halves(PanelForm form) { return form >= PanelForm::halves_of_six_bits; }
 constexpr bool has_minima(PanelForm form) {
-  return form == PanelForm::bytes_with_minima || form == PanelForm::nibbles_with_minima ||
+  return form == PanelForm::nibbles_with_minima || form == PanelForm::five_bits_with_minima ||
          form == PanelForm::halves_of_nibbles_with_minima;
 }
-constexpr int64_t quant_bytes(PanelForm form) { return (has_nibbles(form) ? 4 : 8) * kGroupBytes; }
+// What is added to an integer to make it positive.
+constexpr int quant_offset(PanelForm form) {
+  return has_minima(form) ? 0 : has_nibbles(form) ? 8 << bits_above_nibbles(form) : 128;
+}
+constexpr int64_t quant_bytes(PanelForm form) {
+  return (has_nibbles(form) ? 4 + bits_above_nibbles(form) : 8) * kGroupBytes;
+}
 constexpr int64_t factor_bytes(PanelForm form) { return (has_halves(form) ? 2 : 1) * 2 * kPanelOutputs; }
 constexpr int64_t block_bytes(PanelForm form) {  // of 32 inputs
   return quant_bytes(form) + factor_bytes(form) * (has_minima(form) ? 2 : 1);

@@ -9,13 +9,13 @@ namespace limpid {
 namespace {
 
 constexpr std::array<BlockType, 8> kBlockTypes = {{{kQ4_1, "Q4_1", 32, 20, true, false, 4},
-                                                   {kQ5_0, "Q5_0", 32, 22, false, false, 8},
-                                                   {kQ5_1, "Q5_1", 32, 24, true, false, 8},
+                                                   {kQ5_0, "Q5_0", 32, 22, false, false, 5},
+                                                   {kQ5_1, "Q5_1", 32, 24, true, false, 5},
                                                    {kQ2_K, "Q2_K", 256, 84, true, true, 4},
                                                    {kQ3_K, "Q3_K", 256, 110, false, true, 4},
                                                    {kQ4_K, "Q4_K", 256, 144, true, false, 4},
-                                                   {kQ5_K, "Q5_K", 256, 176, true, false, 8},
-                                                   {kQ6_K, "Q6_K", 256, 210, false, true, 8}}};
+                                                   {kQ5_K, "Q5_K", 256, 176, true, false, 5},
+                                                   {kQ6_K, "Q6_K", 256, 210, false, true, 6}}};
 
 class Block {
  public:

@@ -37,7 +37,7 @@ struct BlockType {
   int64_t numbers, bytes;  // of a block
   bool affine;             // has minima; else q is signed
   bool halves;             // scales for 16 numbers, not 32
-  int bits;                // that q takes: 4 (or fewer) or 8
+  int bits;                // that q takes: 4 (or fewer), 5 or 6
 };
 const BlockType* block_type(DType type);  // nullptr: another type
 const BlockType* block_type_named(std::string_view name);

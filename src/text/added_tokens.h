@@ -15,9 +15,9 @@ namespace limpid {
 class AddedTokens {
  public:
   // As tokenizer.json says of a token: white space before or after it belongs to it; it counts only where no letter or
-  // digit stands beside it.
+  // digit stands beside it; it is looked for in the normalised text, normalised itself.
   struct Rules {
-    bool lstrip = false, rstrip = false, single_word = false;
+    bool lstrip = false, rstrip = false, single_word = false, normalized = false;
   };
   void add(std::string text, int32_t id, Rules rules);
   void add(std::string text, int32_t id) { add(std::move(text), id, Rules{}); }

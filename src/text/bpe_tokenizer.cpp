@@ -67,7 +67,10 @@ BpeTokenizer::BpeTokenizer(BpeParts parts, const std::string& where)
     merges_.add(pair, joined);
   }
   for (const auto& [id, rules] : parts.added) {
-    added_.add(vocabulary().piece(id), id, rules);
+    if (rules.normalized && !normalizer_.empty())
+      added_to_normalized_.add(normalizer_.apply(vocabulary().piece(id)), id, rules);
+    else
+      added_.add(vocabulary().piece(id), id, rules);
     is_added_[static_cast<size_t>(id)] = true;
   }
   for (size_t byte = 0; byte < 256; ++byte)
@@ -106,9 +109,24 @@ void BpeTokenizer::encode_part(std::string_view part, bool first, std::vector<in
 }
 
 void BpeTokenizer::encode_valid(std::string_view text, bool first, std::vector<int32_t>& ids) const {
-  std::string changed;
-  if (!normalizer_.empty()) text = changed = normalizer_.apply(text);
+  if (normalizer_.empty()) return encode_normalized(text, first, ids);
+  const std::string normalized = normalizer_.apply(text);
+  if (added_to_normalized_.empty()) return encode_normalized(normalized, first, ids);
+  added_to_normalized_.each(
+      normalized,
+      [&](std::string_view part) {
+        encode_normalized(part, first, ids);
+        first = false;
+      },
+      [&](int32_t id) {
+        ids.push_back(id);
+        first = false;
+      });
+}
+
+void BpeTokenizer::encode_normalized(std::string_view text, bool first, std::vector<int32_t>& ids) const {
   if (text.empty()) return;
+  std::string changed;
   if (const std::string& mark = pre_tokenizer_.space_mark(); !mark.empty()) {
     changed = replaced(text, " ", mark);
     const std::string& prefix = pre_tokenizer_.space_prefix();

@@ -45,6 +45,7 @@ class BpeTokenizer final : public StorableTokenizer {
  private:
   void encode_part(std::string_view part, bool first, std::vector<int32_t>& ids) const;
   void encode_valid(std::string_view text, bool first, std::vector<int32_t>& ids) const;
+  void encode_normalized(std::string_view text, bool first, std::vector<int32_t>& ids) const;
   void encode_word(std::string_view word, std::vector<int32_t>& ids) const;
   std::vector<int32_t> smallest(std::string_view word) const;
 
@@ -52,7 +53,7 @@ class BpeTokenizer final : public StorableTokenizer {
   PreTokenizer pre_tokenizer_;
   nlohmann::ordered_json decoder_;
   PairMerges merges_;
-  AddedTokens added_;
+  AddedTokens added_, added_to_normalized_;
   std::vector<bool> is_added_;           // by id
   std::array<int32_t, 256> byte_ids_{};  // of the characters or tokens that stand for bytes; -1: there is none
   bool byte_fallback_, fuse_unknown_, whole_words_;

@@ -36,10 +36,11 @@ Table table_of(json members, const json& file, const json& config, const std::st
     const auto [place, fresh] = members.emplace(content, id);
     check(fresh || *place == id, "{}: gives the token \"{}\" the ids {} and {}: damaged?", where, content,
           place->dump(), id);
+    const bool is_special = token.value("special", false);
     const AddedTokens::Rules rules = {token.value("lstrip", false), token.value("rstrip", false),
-                                      token.value("single_word", false)};
-    if (rules.lstrip || rules.rstrip || rules.single_word) table.rules[id] = rules;
-    if (token.value("special", false))
+                                      token.value("single_word", false), token.value("normalized", !is_special)};
+    if (rules.lstrip || rules.rstrip || rules.single_word || rules.normalized) table.rules[id] = rules;
+    if (is_special)
       special.push_back(content);
     else
       table.added.push_back(id);
