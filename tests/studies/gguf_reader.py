@@ -24,7 +24,8 @@ def read_tensors(path):
     def skip(kind):
         nonlocal at
         if kind == 8:
-            at += number("Q")
+            length = number("Q")
+            at += length
         elif kind == 9:
             inner, count = number("I"), number("Q")
             for _ in range(count):

@@ -6,8 +6,6 @@ fields are set that have stood there for years, after a look at their usual valu
 """
 
 import ctypes
-import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -28,15 +26,15 @@ class Batch(ctypes.Structure):
 class Library:
     def __init__(self, folder):
         folder = Path(folder)
-        paths = {name: sorted(p for p in folder.glob(f"lib{name}*.so*") if not p.is_symlink())
-                 for name in ("ggml-base", "ggml", "llama")}
-        missing = [name for name, found in paths.items() if not found]
-        if missing:
-            raise SystemExit(f"{folder}: has no lib{missing[0]}.so: name the folder of llama.cpp's libraries")
-        first = lambda name: next(p for p in paths[name] if p.name.startswith((f"lib{name}.", f"lib{name}-base")))
-        self.base = ctypes.CDLL(str(first("ggml-base")), mode=ctypes.RTLD_GLOBAL)
-        self.ggml = ctypes.CDLL(str(first("ggml")), mode=ctypes.RTLD_GLOBAL)
-        self.llama = ctypes.CDLL(str(first("llama")), mode=ctypes.RTLD_GLOBAL)
+        def path_of(name):
+            found = sorted(folder.glob(f"lib{name}.*so*"))
+            if not found:
+                raise SystemExit(f"{folder}: has no lib{name}.so: name the folder of llama.cpp's libraries")
+            return str(found[0])
+
+        self.base = ctypes.CDLL(path_of("ggml-base"), mode=ctypes.RTLD_GLOBAL)
+        self.ggml = ctypes.CDLL(path_of("ggml"), mode=ctypes.RTLD_GLOBAL)
+        self.llama = ctypes.CDLL(path_of("llama"), mode=ctypes.RTLD_GLOBAL)
         self.quiet = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(self.keep_message)
         self.messages = []
         self.llama.llama_log_set(self.quiet, None)
