@@ -4,25 +4,16 @@
 #include <vector>
 
 #include "base/error.h"
+#include "tensor/quantize.h"
 
 namespace limpid {
-namespace {
-
-void read_reals(const Weight& weight, real* out) {
-  if (weight.type != DType::q8) return to_real(weight.type, weight.data, weight.size(), out);
-  const auto* bytes = static_cast<const int8_t*>(weight.data);
-  const int64_t cols = weight.size() / weight.shape[0];
-  for (int64_t i = 0; i < weight.size(); ++i)
-    out[i] = static_cast<real>(static_cast<float>(bytes[i]) * weight.scales[i / cols]);
-}
-
-}  // namespace
-
 PlainModel plain_model(Model& from) {
   nlohmann::ordered_json json = from.config().json;
   json.erase("quantization_config");
   PlainModel plain;
-  plain.model = make_model(parse_config(json));
+  Config config = parse_config(json);
+  config.head = from.config().head;  // what the weights have, whatever class wrote the config
+  plain.model = make_model(config);
   plain.parameters =
       std::make_unique<Parameters>([&](const WeightVisitor& visitor) { plain.model->visit_parameters(visitor); });
   std::map<std::string, const Weight*> stored;
@@ -34,9 +25,9 @@ PlainModel plain_model(Model& from) {
     real* out = plain.parameters->data() + weight.offset;
     const bool matrix = weight.shape.size() == 2 &&
                         (weight.part == ParameterRole::attention || weight.part == ParameterRole::feed_forward);
-    if (!turned || !matrix) return read_reals(*found->second, out);
+    if (!turned || !matrix) return read_numbers(*found->second, out);
     std::vector<real> theirs(static_cast<size_t>(weight.size()));
-    read_reals(*found->second, theirs.data());
+    read_numbers(*found->second, theirs.data());
     const int64_t rows = weight.shape[0], cols = weight.shape[1];
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t col = 0; col < cols; ++col) out[row * cols + col] = theirs[static_cast<size_t>(col * rows + row)];
