@@ -110,7 +110,8 @@ TEST_P(Abilities, HuggingFaceFoldersComeBack) {
   write_model(folder_.path(), small_.model->config(), *small_.parameters);
   const auto model = make_model(read_model_config(folder_.path()));
   const MappedWeights weights(folder_.path(), *model);
-  EXPECT_EQ(scores(*model, small_.batch), scores(*small_.model, small_.batch));
+  // Products of weights that lie elsewhere may add up in another order.
+  EXPECT_LT(distance(scores(*model, small_.batch), scores(*small_.model, small_.batch)), 1e-11);
 }
 
 TEST_P(Abilities, Quantise) {
@@ -157,7 +158,7 @@ TEST(GgufOut, WhatItCannotSayIsNamed) {
     json.merge_patch(keys);
     return why_no_gguf(parse_config(json), {});
   };
-  EXPECT_EQ(reason("llama", {}), "");
+  EXPECT_EQ(reason("llama", Json::object()), "");
   EXPECT_EQ(reason("llama", {{"rope_scaling", {{"rope_type", "linear"}, {"factor", 4.0}}}}), "");
   EXPECT_EQ(reason("llama", {{"rope_scaling",
                               {{"rope_type", "llama3"},

@@ -120,30 +120,18 @@ TEST(QuantizeMix, FoldersComeBack) {
     }
 }
 
-// The few experts that a token takes are the same where their scores are well apart.
-TEST(QuantizeMix, ExpertsAreChosenAsBefore) {
-  for (const std::string name : {"mixtral", "qwen2_moe"}) {
-    const SmallModel small = small_model(small_configs().at(name));
+// Which experts a token takes is decided by numbers that no type has rounded.
+TEST(QuantizeMix, RoutersStayAsTheyAre) {
+  for (const std::string name : {"mixtral", "qwen2_moe", "qwen3_moe"}) {
+    Json json = small_configs().at(name);
+    json.merge_patch({{"hidden_size", 64}});
     int64_t routers = 0;
-    for (const Weight& weight : small.parameters->weights())
-      if (weight.name.ends_with("mlp.gate.weight") || weight.name.ends_with("block_sparse_moe.gate.weight")) {
+    for (const auto& [weight, type] : types_of(json, "Q4_K_M"))
+      if (weight.ends_with("mlp.gate.weight") || weight.ends_with("block_sparse_moe.gate.weight")) {
         ++routers;
-        for (int64_t i = 0; i < weight.size(); ++i) small.parameters->data(weight)[i] *= 50;
+        EXPECT_EQ(type, "F32") << weight;
       }
     EXPECT_EQ(routers, 2) << name;
-    const QuantizedModel quantized = quantize(*small.model, {.bits = 8});
-    const std::vector<real> before = logits(*small.model, small.batch), after = logits(*quantized.model, small.batch);
-    double difference = 0, size = 0;
-    for (size_t i = 0; i < before.size(); ++i) {
-      difference += std::pow(static_cast<double>(after[i]) - static_cast<double>(before[i]), 2);
-      size += std::pow(static_cast<double>(before[i]), 2);
-    }
-    EXPECT_LT(difference / size, 4e-3) << name;
-    quantized.model->visit_parameters([&](Weight& weight) {
-      if (weight.name.ends_with("gate.weight") && weight.shape[0] == 4) {
-        EXPECT_EQ(weight.type, DType::f32) << weight.name;
-      }
-    });
   }
 }
 

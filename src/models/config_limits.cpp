@@ -110,6 +110,12 @@ bool silent(const std::string& key, const Config& config) {
   return key == "num_hidden_layers" && config.family == Family::seq2seq;
 }
 
+// {"quant_method": "limpid", "type": "Q4_K_M", "types": {…}}: matrices of several types (docs/quantization.md).
+bool is_mix(const Json& quantization) {
+  return quantization.is_object() && quantization.value("quant_method", Json()) == "limpid" &&
+         quantization.value("type", Json()).is_string() && quantization.value("types", Json()).is_object();
+}
+
 }  // namespace
 
 void refuse_unsupported(ConfigReader& reader, Config& config) {
@@ -117,6 +123,7 @@ void refuse_unsupported(ConfigReader& reader, Config& config) {
     if (limit.model_types != "all" && !has_word(limit.model_types, config.model_type)) continue;
     if (reader.was_asked(limit.key)) continue;
     const Json* value = reader.find(limit.key);
+    if (value && limit.key == "quantization_config" && is_mix(*value)) continue;
     if (!value || std::find(limit.allowed.begin(), limit.allowed.end(), *value) != limit.allowed.end()) continue;
     std::string allowed;
     for (const Json& each : limit.allowed) allowed += shown(each) + " or ";

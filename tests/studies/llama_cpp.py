@@ -84,6 +84,7 @@ def give_weights(path, seed):
     data = bytearray(path.read_bytes())
     (length,) = struct.unpack_from("<Q", data)
     header = json.loads(data[8:8 + length])
+    tied = not any(name.startswith(("lm_head", "embed_out")) for name in header)
     for name, info in header.items():
         if name == "__metadata__":
             continue
@@ -95,8 +96,9 @@ def give_weights(path, seed):
         else:
             # heavier tails than a normal distribution's, as trained matrices have
             numbers = random.standard_t(5, shape) * 0.77
-            table = any(w in name for w in ("embed", "wte", "wpe", "shared", "lm_head", "relative"))
-            numbers *= 0.1 if table else 0.8 / np.sqrt(shape[1])
+            table = any(w in name for w in ("embed", "wte", "wpe", "shared", "relative"))
+            output = any(w in name for w in ("lm_head", "embed_out"))
+            numbers *= 0.1 if output else (0.03 if tied else 0.5) if table else 0.5 / np.sqrt(shape[1])
         data[begin:end] = numbers.astype(np.float32).tobytes()
     path.write_bytes(data)
 
