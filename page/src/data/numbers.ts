@@ -1,12 +1,12 @@
 // Small arithmetic that the rooms share, and numbers as people read them.
 import type { Numbers } from '../client/safetensors';
 
-export function softmax(logits: ArrayLike<number>): Float64Array {
+export function softmax(logits: ArrayLike<number>, temperature = 1): Float64Array {
   let most = -Infinity;
   for (let i = 0; i < logits.length; i++) if (logits[i] > most) most = logits[i];
   const result = new Float64Array(logits.length);
   let sum = 0;
-  for (let i = 0; i < logits.length; i++) sum += result[i] = Math.exp(logits[i] - most);
+  for (let i = 0; i < logits.length; i++) sum += result[i] = Math.exp((logits[i] - most) / temperature);
   for (let i = 0; i < result.length; i++) result[i] /= sum;
   return result;
 }

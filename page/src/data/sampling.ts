@@ -42,7 +42,7 @@ export function distribution(logits: ArrayLike<number>, s: Sampling, wanted: num
   const { raw, order, rank } = ranking(logits);
   const listed = [...order.subarray(0, wanted), ...besides];
   if (s.temperature <= 0) return { choices: listed.map((index) => ({ index, raw: raw[index], probability: rank[index] === 0 ? 1 : 0 })), kept: 1 };
-  const heated = s.temperature === 1 ? raw : softmax(Float64Array.from(logits, (x) => x / s.temperature));
+  const heated = s.temperature === 1 ? raw : softmax(logits, s.temperature);
   let kept = s.topK > 0 ? Math.min(s.topK, order.length) : order.length;
   const sumOf = (n: number) => {
     let sum = 0;
