@@ -173,7 +173,7 @@ const tests = {
     await settled(page);
     const shown = await page.locator('main').textContent();
     expect(shown.includes('175,181,291,520'), 'the count of GPT-3 is not shown');
-    expect((await page.locator('.drawing > svg').count()) > 0, 'no figure is shown');
+    expect((await page.locator('main .drawing > svg').count()) === 1, 'the figure is not shown');
     await accessible('an experiment');
     const pictured = async () => page.locator('main svg[role=img]').last().getAttribute('aria-label');
     await open('laboratory', 'lm', { 'o.laboratory': 'superposition' });
