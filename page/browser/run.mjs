@@ -173,13 +173,13 @@ const tests = {
     await settled(page);
     const shown = await page.locator('main').textContent();
     expect(shown.includes('175,181,291,520'), 'the count of GPT-3 is not shown');
-    expect((await page.locator('.drawing svg').count()) === 1, 'the figure is not shown');
+    expect((await page.locator('main .drawing > svg').count()) === 1, 'the figure is not shown');
     await accessible('an experiment');
     const pictured = async () => page.locator('main svg[role=img]').last().getAttribute('aria-label');
     await open('laboratory', 'lm', { 'o.laboratory': 'superposition' });
     expect((await pictured()).startsWith('5 of 5'), `sparse features: ${await pictured()}`);
     await page.locator('.sliders input').first().fill('0');
-    await settled(page);
+    await page.locator('main svg[aria-label^="2 of 5"]').waitFor({ timeout: 20000 }).catch(() => {});
     expect((await pictured()).startsWith('2 of 5'), `dense features: ${await pictured()}`);
     await accessible('superposition');
     await page.setViewportSize({ width: 375, height: 800 });

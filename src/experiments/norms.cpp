@@ -42,7 +42,7 @@ Json measure(Lab& lab, const std::string& unit) {
   const LabCorpus corpus = english_corpus(varying_text(lab));
   const LabModel model =
       lab.train(kEnglishRecipe,
-                {fmt::format("stop.steps={}", lab.pick(600, 200, 20)), fmt::format("batch.sequences={}", texts),
+                {fmt::format("stop.steps={}", lab.pick(1200, 500, 20)), fmt::format("batch.sequences={}", texts),
                  "batch.tokens=100000", "schedule.learning_rate=0.002",
                  fmt::format("model.limpid.norm=\"{}\"", batch_norm ? "batch" : "layer")},
                 corpus);

@@ -61,7 +61,7 @@ train = ["train.en", "train.ko"]
 valid = ["valid.en", "valid.ko"]
 [tokenizer]
 kind = "unigram"
-vocab = 600
+vocab = 1000
 [model]
 model_type = "marian"
 d_model = 64
