@@ -100,7 +100,7 @@ TEST_P(QuantizedModels, ComparisonTellsWhatWasLost) {
   EXPECT_EQ(same.tokens, static_cast<int64_t>(batch.labels.size()));
   limpid::Run run({});
   const Loss loss = small.model->loss(run, batch, {});
-  EXPECT_NEAR(same.loss, loss.sum / static_cast<double>(loss.tokens), 1e-5);
+  EXPECT_NEAR(same.loss, loss.mean(), 1e-5);
   EXPECT_NEAR(same.perplexity(), std::exp(same.reference_loss), 1e-9);
 
   const QuantizedModel eight = quantize(*small.model, {.bits = 8});

@@ -123,7 +123,6 @@ struct Config {
   bool output_bias = false;
   bool head_bias = true;  // of the dense layer in an encoder's head
   WeightLayout layout = WeightLayout::out_in;
-  bool fused_qkv = false;  // query, key and value are one matrix
   FusedLayout fused_layout = FusedLayout::parts;
   bool fused_gate = false;  // gate and up-projection are one matrix
   ExpertConfig experts;

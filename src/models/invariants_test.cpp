@@ -37,7 +37,7 @@ class Invariants : public testing::TestWithParam<std::string> {
     tape.backward();
     gradients.finish();
     std::vector<real> result(gradients.data(), gradients.data() + gradients.size());
-    result.push_back(static_cast<real>(loss.sum));
+    result.push_back(static_cast<real>(loss.sum()));
     return result;
   }
   static double largest_difference(const std::vector<real>& a, const std::vector<real>& b) {

@@ -33,8 +33,8 @@ class WindowScorer {
     const auto first = waiting_.begin() + static_cast<ptrdiff_t>(begin_);
     Run run({.arena = arena_});
     const Loss loss = model_.loss(run, Batch::next_tokens({{first, first + static_cast<ptrdiff_t>(count)}}), {});
-    into_.nats += loss.sum;
-    into_.tokens += loss.tokens;
+    into_.nats += loss.sum();
+    into_.tokens += loss.tokens();
     begin_ += count - 1;
   }
 
