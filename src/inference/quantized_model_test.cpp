@@ -23,7 +23,7 @@ SmallModel small_writer(const std::string& name) {
   return name.starts_with("gpt2") ? small_model(small_configs().at(name)) : small_translator(name);
 }
 
-bool reads_source(const Model& model) { return model.config().family != Family::language_model; }
+bool reads_source(const Model& model) { return !model.config().continues_text(); }
 
 // The scores of the token after the last one.
 std::vector<real> full_pass(const Model& model, const Ids& text, const Ids& tokens) {

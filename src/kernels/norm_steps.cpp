@@ -44,8 +44,7 @@ void scale_backward_rows(bool centered, ConstMatrix x, ConstMatrix scale, ConstM
     const auto mean = hn::Set(d, mean_of(centered, x.row(i), x.cols));
     const auto factor = hn::Set(d, dscale(i, 0) / (static_cast<real>(x.cols) * scale(i, 0)));
     for_each_vector(x.cols, [&](int64_t j, auto part) HWY_ATTR {
-      const RealVec v = hn::Mul(factor, hn::Sub(part.load(x.row(i) + j), mean));
-      part.store(accumulate ? hn::Add(part.load(dx.row(i) + j), v) : v, dx.row(i) + j);
+      put(part, accumulate, hn::Mul(factor, hn::Sub(part.load(x.row(i) + j), mean)), dx.row(i) + j);
     });
   }
 }

@@ -13,14 +13,9 @@ HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {
 namespace {
 
-template <class Part>
-HWY_INLINE void put(Part part, RealVec v, bool accumulate, real* y) {
-  part.store(accumulate ? hn::Add(part.load(y), v) : v, y);
-}
-
 void multiply_part(const real* a, const real* b, real* y, int64_t n, bool accumulate) {
   for_each_vector(n, [&](int64_t j, auto part)
-                         HWY_ATTR { put(part, hn::Mul(part.load(a + j), part.load(b + j)), accumulate, y + j); });
+                         HWY_ATTR { put(part, accumulate, hn::Mul(part.load(a + j), part.load(b + j)), y + j); });
 }
 
 void clip_part(const real* x, real limit, real* y, int64_t n) {
@@ -33,14 +28,14 @@ void clip_backward_part(const real* x, real limit, const real* dy, real* dx, int
   const auto high = hn::Set(Reals(), limit);
   for_each_vector(n, [&](int64_t j, auto part) HWY_ATTR {
     const auto within = hn::Le(hn::Abs(part.load(x + j)), high);
-    put(part, hn::IfThenElseZero(within, part.load(dy + j)), accumulate, dx + j);
+    put(part, accumulate, hn::IfThenElseZero(within, part.load(dy + j)), dx + j);
   });
 }
 
 void scale_part(const real* x, real factor, real* y, int64_t n, bool accumulate) {
   const auto f = hn::Set(Reals(), factor);
   for_each_vector(n,
-                  [&](int64_t j, auto part) HWY_ATTR { put(part, hn::Mul(f, part.load(x + j)), accumulate, y + j); });
+                  [&](int64_t j, auto part) HWY_ATTR { put(part, accumulate, hn::Mul(f, part.load(x + j)), y + j); });
 }
 
 real dot(const real* a, const real* b, int64_t n) {

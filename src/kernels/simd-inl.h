@@ -67,6 +67,13 @@ struct PartVector {
   HWY_INLINE RealVec zero_rest(RealVec v) const { return hn::IfThenElseZero(hn::FirstN(Reals(), count), v); }
 };
 
+// Writes v to p, or adds it to what stands there.
+template <class Part>
+HWY_INLINE void put(Part part, bool accumulate, RealVec v, real* p) {
+  if (accumulate) v = hn::Add(part.load(p), v);
+  part.store(v, p);
+}
+
 // Calls body(j, part) for the vectors of [begin, n), where j is the first lane's place and part loads and stores:
 //   for_each_vector(n, [&](int64_t j, auto part) HWY_ATTR { part.store(hn::Neg(part.load(x + j)), y + j); });
 template <class Body>
