@@ -65,7 +65,8 @@ LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
   if (has_tokenizers(folder)) {
     loaded.tokenizers = load_tokenizers(folder);
     // Limpid trains by the custom of the family, whatever template stands in the tokenizer.json of a run.
-    if (fs::exists(folder / "recipe.toml") && loaded.tokenizers.after.empty()) loaded.tokenizers.stated = false;
+    const bool ours = config.recurrent() || fs::exists(folder / "recipe.toml");
+    if (ours && loaded.tokenizers.after.empty()) loaded.tokenizers.stated = false;
   } else if (options.need_tokenizers) {
     config.notes.emplace_back("the folder has no vocabulary: texts are token ids, such as \"17 4 523\"");
     const auto end = static_cast<int32_t>(config.has_source() ? config.eos_token.value_or(-1) : -1);
