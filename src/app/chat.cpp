@@ -245,8 +245,8 @@ int run_chat(int argc, char** argv) {
   if (const auto code = line.read(argc, argv)) return *code;
   const LoadedModel loaded = load_model(options.complete.model);
   for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid chat: {}\n", note);
-  check(loaded.config().family == Family::language_model,
-        "[chat] a model of type \"{}\" does not talk: take a language model", loaded.config().model_type);
+  check(loaded.config().continues_text(), "[chat] a model of type \"{}\" does not talk: take a language model",
+        loaded.config().model_type);
   take_sampling_defaults(line, loaded.generation, completion.sampling, completion.rules);
   options.complete.max_tokens_open = line.count("--max-tokens") == 0;
   if (line.count("--seed") == 0 && completion.sampling.temperature > 0) completion.seed = std::random_device{}();

@@ -136,10 +136,9 @@ int run_complete(int argc, char** argv) {
   options.completion.slide = !options.stop_at_context;
   const LoadedModel loaded = load_model(options.model);
   for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid complete: {}\n", note);
-  const Family family = loaded.config().family;
-  check(family == Family::language_model || family == Family::encoder,
-        "[complete] a model of type \"{}\" translates: use limpid translate", loaded.config().model_type);
-  if (family == Family::encoder) {
+  check(!loaded.config().has_source(), "[complete] a model of type \"{}\" translates: use limpid translate",
+        loaded.config().model_type);
+  if (!loaded.config().writes()) {
     fill_masks_of(options, loaded);
     return 0;
   }

@@ -15,6 +15,7 @@
 #include "formats/model_folder.h"
 #include "inference/generate.h"
 #include "inference/loaded_model.h"
+#include "inference/model_text.h"
 #include "inspect/word_attention.h"
 #include "scoring/bleu.h"
 #include "training/step_timing.h"
@@ -132,8 +133,7 @@ HeldOut score(const LoadedModel& model, const EnglishKorean& grammar, Split spli
   for (int64_t i = 0; i < kTest; ++i) {
     result.pairs.push_back(grammar.pair(static_cast<uint64_t>(i), split));
     references.push_back(result.pairs.back().korean);
-    sources.push_back(model.tokenizers.source->encode(result.pairs.back().english));
-    sources.back().push_back(model.tokenizers.source->special().end);
+    sources.push_back(input_ids(model, result.pairs.back().english));
   }
   int64_t right = 0;
   for (const auto& hypotheses : translate(*model.model, sources, {.beam = 1, .scores = false})) {

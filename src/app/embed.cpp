@@ -42,7 +42,7 @@ void embed_lines(const EmbedOptions& options, const LoadedModel& loaded) {
   for_each_line_texts("embed", loaded, options.files,
                       [&](const LineTexts& texts) {
                         for (size_t i = 0; i < texts.lines.size(); ++i)
-                          check(!texts.lines[i].empty() || loaded.config().family != Family::language_model,
+                          check(!texts.lines[i].empty() || !loaded.config().continues_text(),
                                 "[embed] line {} is empty: a language model has no vector for it",
                                 texts.first + static_cast<int64_t>(i));
                         const auto vectors = embed(*loaded.model, texts.ids, options.embedding);

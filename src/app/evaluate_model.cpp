@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "inference/loaded_model.h"
+#include "inference/model_text.h"
 #include "text/word_tokenizer.h"
 #include "training/dataset.h"
 #include "training/likelihood.h"
@@ -96,8 +97,7 @@ int evaluate_translations(const EvaluateModelOptions& options, const LoadedModel
   std::vector<std::vector<int32_t>> sources;
   std::vector<std::string> references;
   for (const auto& [source, target] : test_pairs(options, recipe)) {
-    sources.push_back(loaded.tokenizers.source->encode(source));
-    sources.back().push_back(loaded.tokenizers.source->special().end);
+    sources.push_back(input_ids(loaded, source));
     references.push_back(split ? join_subwords(target) : target);
   }
   const GenerateOptions generate = generate_options(options, recipe, loaded.generation);
@@ -143,13 +143,12 @@ int evaluate_likelihood(const EvaluateModelOptions& options, const LoadedModel& 
 int evaluate_model(const EvaluateModelOptions& options) {
   const LoadedModel loaded = load_model(options.model);
   const Recipe recipe = recipe_of(options, loaded.config());
-  const Family family = loaded.config().family;
+  const Config& config = loaded.config();
   check_test(options, recipe);
-  const bool translates = family == Family::seq2seq || family == Family::rnn_seq2seq;
-  if (recipe.data.test.empty() && !translates) return evaluate_held_out(options, loaded, recipe);
-  check(family != Family::encoder,
+  if (recipe.data.test.empty() && !config.has_source()) return evaluate_held_out(options, loaded, recipe);
+  check(config.writes(),
         "[evaluate] encoder models are scored on the text that their run held out, not on other files yet");
-  if (family == Family::language_model) return evaluate_likelihood(options, loaded, recipe);
+  if (config.continues_text()) return evaluate_likelihood(options, loaded, recipe);
   return evaluate_translations(options, loaded, recipe);
 }
 

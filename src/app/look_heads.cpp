@@ -39,7 +39,7 @@ void show_heads(const LookOptions& options, const HeadsCommand& command) {
     return corpus.next();
   });
   progress.clear();
-  if (session.config().family != Family::rnn_seq2seq)
+  if (!session.config().recurrent())
     add_induction(heads, induction_scores(session.model(), induction_options(session, command.induction)));
   write_result(options, {.shown = [&] { return table(heads); },
                          .csv = [&] { return heads_csv(heads); },

@@ -109,6 +109,9 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "limpid: {}\n", error.what());
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "limpid: out of memory\n");
+  } catch (const std::system_error& error) {  // what is printed cannot be written, or the system gives no thread
+    if (std::ferror(stdout) == 0)
+      fmt::print(stderr, "limpid: {}: is the disk full, or a limit of the system reached?\n", error.what());
   } catch (const std::exception& error) {
     if (std::ferror(stdout) == 0) fmt::print(stderr, "limpid: unexpected failure: {}\n", error.what());
   }

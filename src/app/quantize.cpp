@@ -35,9 +35,7 @@ struct QuantizeCommand {
   bool json = false;
 };
 
-bool translates(const Config& config) {
-  return config.family == Family::seq2seq || config.family == Family::rnn_seq2seq;
-}
+bool translates(const Config& config) { return config.has_source(); }
 
 // "gguf" or "safetensors": what was asked for, else GGUF where it can hold the model.
 std::string chosen_format(const QuantizeCommand& command, const LoadedModel& loaded) {
@@ -129,7 +127,7 @@ TextPairs read_pairs(const LoadedModel& loaded, const std::string& text) {
 
 // One text, in windows that the model can read.
 TextPairs read_windows(const LoadedModel& loaded, const std::string& text) {
-  const bool encoder = loaded.config().family == Family::encoder;
+  const bool encoder = !loaded.config().writes();
   const std::vector<int32_t> ids = input_ids(loaded, text);
   const int64_t most = loaded.config().max_positions > 0 ? loaded.config().max_positions : 512;
   const auto window = static_cast<size_t>(std::min<int64_t>(512, most));
@@ -161,7 +159,7 @@ Json quality(const QuantizeCommand& command, const LoadedModel& before, const Lo
   const ModelComparison compared = compare_models(*before.model, *after.model, texts.batches);
   Json json = {
       {"tokens", compared.tokens}, {"kl_divergence", compared.divergence}, {"same_likeliest", compared.agreement}};
-  if (before.config().family != Family::encoder) {
+  if (before.config().writes()) {
     json["perplexity_before"] = compared.reference_perplexity();
     json["perplexity_after"] = compared.perplexity();
   }

@@ -27,7 +27,7 @@ struct ScoreTextOptions {
 class LineScorer {
  public:
   LineScorer(const ScoreTextOptions& options, const LoadedModel& loaded)
-      : options_(options), loaded_(loaded), pairs_(loaded.config().family != Family::language_model) {}
+      : options_(options), loaded_(loaded), pairs_(!loaded.config().continues_text()) {}
 
   void run() {
     InputLines input(options_.files);

@@ -23,8 +23,8 @@ Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights,
 // For operations on weights. The numbers of a weight, and of those that follow it in memory, as the engine computes
 // with them; converted into `scratch` where they are stored in another precision.
 const real* as_real(const Weight& first, int64_t count, const Arena& arena, Buffer& scratch);
-// y = x·Wᵀ + b by the kernel that reads W as it is stored. The bias may be null.
-void multiply_by(const Run& run, const Weight& weight, const Weight* bias, ConstMatrix x, Matrix y);
+// y = x·Wᵀ + b by the kernel that suits W as it is stored, and a tape that records. The bias may be null.
+void multiply_by(const Arena& arena, bool recorded, const Weight& weight, const Weight* bias, ConstMatrix x, Matrix y);
 
 // ---- element by element
 // residual + drop(x); an empty residual stands for zero. Overwrites x where nobody else holds it.
@@ -125,17 +125,33 @@ Tensor lstm_cell(Run& run, const Tensor& gates, const Tensor& c);
 Tensor lstm_state(Run& run, const Tensor& gates, const Tensor& c);
 
 // ---- loss
-struct Loss {
-  double sum = 0;      // of the losses of the scored tokens, in nats
-  int64_t tokens = 0;  // scored
-  double mean() const { return sum / static_cast<double>(tokens); }
+// Of the scored tokens. A loss that a tape records is computed on the way back, as the logits are there only then;
+// whoever asks for it before makes the pass over them once more.
+class Loss {
+ public:
+  Loss(double sum, int64_t tokens);
+  Loss(std::function<double()> sum, int64_t tokens);  // is called when somebody asks
+
+  double sum() const;  // in nats
+  int64_t tokens() const { return tokens_; }
+  double mean() const { return sum() / static_cast<double>(tokens_); }
+
+  void settle(double sum) const;  // for operations: it is known now
+
+ private:
+  struct Value;
+  std::shared_ptr<Value> value_;
+  int64_t tokens_;
 };
 struct LossOptions {
   real smoothing = 0;
   double tokens = 0;  // what the gradient of the sum is divided by; 0: the labels given here (their mean)
+  // The derivative by this loss of what is to be differentiated. The gradient of a·L + b·M is that of L, recorded with
+  // a, and of M, recorded with b on the same tape.
+  double upstream = 1;
 };
 // Cross entropy of x·Wᵀ + b against the labels, rows at a time: the logits of all tokens never stand in memory at once.
-// Where a tape records, it also starts the backward pass.
+// Where a tape records, its record begins the way back.
 Loss cross_entropy(Run& run, const Tensor& x, const Weight& weight, const Weight* bias, std::span<const int32_t> labels,
                    const LossOptions& options);
 // The same from logits.

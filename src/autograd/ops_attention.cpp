@@ -1,5 +1,6 @@
 // Attention: the fast kernel, and the same in steps that keep every number for taps.
 
+#include "autograd/input_gradient.h"
 #include "autograd/ops.h"
 #include "kernels/additive_attention.h"
 #include "kernels/rows.h"
@@ -45,25 +46,6 @@ std::vector<AttentionJob> make_jobs(const AttentionBatch& batch, const Tensor& q
   return jobs;
 }
 
-// Somewhere to add the gradient of an input: its own place, or one that is thrown away.
-class Target {
- public:
-  Target(Tape& tape, const Tensor& input) {
-    if (input.needs_gradient()) {
-      view_ = tape.grad_out_to_add(input);
-    } else if (!input.empty()) {
-      unused_ = Tensor(tape.arena(), input.rows(), input.cols());
-      view_ = unused_.values();
-      kernels::fill_zero(view_);
-    }
-  }
-  Matrix view() const { return view_; }
-
- private:
-  Tensor unused_;
-  Matrix view_;
-};
-
 // The gradient of the bias, which all sequences share: each adds up its own, and these are added in their order.
 class BiasTarget {
  public:
@@ -98,12 +80,6 @@ std::vector<AttentionGradients> make_gradients(const AttentionBatch& batch, Cons
     gradients[i].dv = rows_of(dv, batch.keys, i);
   }
   return gradients;
-}
-
-int64_t count_pairs(const AttentionBatch& batch) {
-  int64_t pairs = 0;
-  for (int64_t i = 0; i < batch.queries.count(); ++i) pairs += batch.queries.length(i) * batch.keys.length(i);
-  return pairs * batch.shape.heads;
 }
 
 // A step from pairs to pairs.
@@ -165,8 +141,8 @@ Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& 
     run.tape()->record([q, k, v, z = z.gradient_only(), log_sums, batch, dropout](Tape& tape) {
       const ConstMatrix dz = tape.grad(z);
       if (dz.rows == 0) return;
-      const Target dq(tape, q), dk(tape, k), dv(tape, v);
-      auto gradients = make_gradients(batch, dz, dq.view(), dk.view(), dv.view());
+      InputGradient dq(tape, q), dk(tape, k), dv(tape, v);
+      auto gradients = make_gradients(batch, dz, dq.to_add(), dk.to_add(), dv.to_add());
       BiasTarget dbias(tape, batch);
       dbias.give_to(gradients);
       kernels::attention_backward(batch.shape, dropout, make_jobs(batch, q, k, v, {}), log_sums.values().data,
@@ -193,14 +169,15 @@ Tensor attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, co
 
 Tensor attention_scores(Run& run, const Tensor& q, const Tensor& k, const AttentionBatch& batch) {
   const bool records = run.records({&q, &k, &batch.bias});
-  Tensor scores = run.make(1, count_pairs(batch), records);
-  kernels::attention_scores_forward(batch.shape, make_jobs(batch, q, k, {}, {}), scores.values().data);
+  const std::vector<AttentionJob> jobs = make_jobs(batch, q, k, {}, {});
+  Tensor scores = run.make(1, kernels::pair_count(batch.shape, jobs), records);
+  kernels::attention_scores_forward(batch.shape, jobs, scores.values().data);
   if (records) {
     run.tape()->record([q, k, scores, batch](Tape& tape) {
       const ConstMatrix dscores = tape.grad(scores);
       if (dscores.rows == 0) return;
-      const Target dq(tape, q), dk(tape, k);
-      auto gradients = make_gradients(batch, {}, dq.view(), dk.view(), {});
+      InputGradient dq(tape, q), dk(tape, k);
+      auto gradients = make_gradients(batch, {}, dq.to_add(), dk.to_add(), {});
       BiasTarget dbias(tape, batch);
       dbias.give_to(gradients);
       kernels::attention_scores_backward(batch.shape, make_jobs(batch, q, k, {}, {}), scores.values().data,
@@ -236,9 +213,9 @@ Tensor attention_values(Run& run, const Tensor& pattern, const Tensor& v, const 
     run.tape()->record([pattern, v, z = z.gradient_only(), batch, dropout](Tape& tape) {
       const ConstMatrix dz = tape.grad(z);
       if (dz.rows == 0) return;
-      const Target dpattern(tape, pattern), dv(tape, v);
+      InputGradient dpattern(tape, pattern), dv(tape, v);
       kernels::attention_values_backward(batch.shape, dropout, make_jobs(batch, {}, {}, v, {}), pattern.values().data,
-                                         dpattern.view().data, make_gradients(batch, dz, {}, {}, dv.view()));
+                                         dpattern.to_add().data, make_gradients(batch, dz, {}, {}, dv.to_add()));
     });
   }
   return z;
@@ -259,10 +236,11 @@ Tensor additive_scores(Run& run, const Tensor& query, const Tensor& key, const W
     run.tape()->record([query, key, scores = scores.gradient_only(), jobs, &v, queries, keys](Tape& tape) {
       const ConstMatrix dscores = tape.grad(scores);
       if (dscores.rows == 0) return;
-      const Target dquery(tape, query), dkey(tape, key);
+      InputGradient to_query(tape, query), to_key(tape, key);
+      const Matrix dquery = to_query.to_add(), dkey = to_key.to_add();
       std::vector<kernels::AdditiveGradients> gradients;
       for (int64_t i = 0; i < queries.count(); ++i)
-        gradients.push_back({rows_of(dquery.view(), queries, i), rows_of(dkey.view(), keys, i)});
+        gradients.push_back({rows_of(dquery, queries, i), rows_of(dkey, keys, i)});
       std::vector<real> unused;
       if (!tape.wants(v)) unused.resize(v.size());
       real* dv = tape.wants(v) ? tape.gradients().open_to_add(v) : unused.data();

@@ -1,9 +1,8 @@
 // Operations on each number by itself.
 
-#include <algorithm>
-#include <cmath>
-
+#include "autograd/input_gradient.h"
 #include "autograd/ops.h"
+#include "kernels/pointwise.h"
 #include "kernels/rows.h"
 
 namespace limpid {
@@ -12,11 +11,6 @@ namespace {
 void check_same_shape(const char* what, const Tensor& a, const Tensor& b) {
   check(a.rows() == b.rows() && a.cols() == b.cols(), "[{}] {}×{} and {}×{}", what, a.rows(), a.cols(), b.rows(),
         b.cols());
-}
-
-void multiply_into(ConstMatrix a, ConstMatrix b, Matrix y, bool accumulate) {
-  for (int64_t i = 0; i < y.rows; ++i)
-    for (int64_t j = 0; j < y.cols; ++j) y(i, j) = (accumulate ? y(i, j) : 0) + a(i, j) * b(i, j);
 }
 
 }  // namespace
@@ -73,7 +67,7 @@ Tensor multiply(Run& run, const Tensor& a, const Tensor& b) {
   check_same_shape("multiply", a, b);
   const bool records = run.records({&a, &b});
   Tensor y = run.make(a.rows(), a.cols(), records);
-  multiply_into(a.values(), b.values(), y.values(), false);
+  kernels::multiply_elements(a.values(), b.values(), y.values(), false);
   if (records) {
     run.tape()->record([a, b, y = y.gradient_only()](Tape& tape) {
       const ConstMatrix dy = tape.grad(y);
@@ -81,7 +75,7 @@ Tensor multiply(Run& run, const Tensor& a, const Tensor& b) {
       for (const auto& [input, other] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
         if (!input->needs_gradient()) continue;
         const GradientTarget into = tape.grad_out(*input);
-        multiply_into(other->values(), dy, into.view, into.accumulate);
+        kernels::multiply_elements(other->values(), dy, into.view, into.accumulate);
       }
     });
   }
@@ -91,16 +85,13 @@ Tensor multiply(Run& run, const Tensor& a, const Tensor& b) {
 Tensor clip(Run& run, const Tensor& x, real limit) {
   const bool records = run.records({&x});
   Tensor y = run.make(x.rows(), x.cols(), records);
-  for (int64_t i = 0; i < x.rows(); ++i)
-    for (int64_t j = 0; j < x.cols(); ++j) y.values()(i, j) = std::clamp(x.values()(i, j), -limit, limit);
+  kernels::clip_forward(x.values(), limit, y.values());
   if (records) {
     run.tape()->record([x, y = y.gradient_only(), limit](Tape& tape) {
       const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      const Matrix dx = tape.grad_out_to_add(x);
-      for (int64_t i = 0; i < dy.rows; ++i)
-        for (int64_t j = 0; j < dy.cols; ++j)
-          if (std::abs(x.values()(i, j)) <= limit) dx(i, j) += dy(i, j);
+      const GradientTarget dx = tape.grad_out(x);
+      kernels::clip_backward(x.values(), limit, dy, dx.view, dx.accumulate);
     });
   }
   return y;
@@ -115,22 +106,16 @@ Tensor scale_rows(Run& run, const Tensor& x, const Tensor& factors) {
         factors.rows());
   const bool records = run.records({&x, &factors});
   Tensor y = run.make(x.rows(), x.cols(), records);
-  for (int64_t i = 0; i < x.rows(); ++i)
-    for (int64_t j = 0; j < x.cols(); ++j) y.values()(i, j) = x.values()(i, j) * factors.values()(i, 0);
+  kernels::scale_rows(x.values(), factors.values(), y.values(), false);
   if (records) {
     run.tape()->record([x, factors, y = y.gradient_only()](Tape& tape) {
       const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      const Matrix dx = x.needs_gradient() ? tape.grad_out_to_add(x) : Matrix{};
-      const Matrix dfactors = factors.needs_gradient() ? tape.grad_out_to_add(factors) : Matrix{};
-      for (int64_t i = 0; i < dy.rows; ++i) {
-        real sum = 0;
-        for (int64_t j = 0; j < dy.cols; ++j) {
-          if (dx.data) dx(i, j) += dy(i, j) * factors.values()(i, 0);
-          sum += dy(i, j) * x.values()(i, j);
-        }
-        if (dfactors.data) dfactors(i, 0) += sum;
+      if (x.needs_gradient()) {
+        const GradientTarget dx = tape.grad_out(x);
+        kernels::scale_rows(dy, factors.values(), dx.view, dx.accumulate);
       }
+      if (factors.needs_gradient()) kernels::add_row_products(x.values(), dy, tape.grad_out_to_add(factors));
     });
   }
   return y;
@@ -176,15 +161,9 @@ Tensor gated_activation(Run& run, const Tensor& gate, const Tensor& up, Activati
     run.tape()->record([gate, up, y = y.gradient_only(), f, dropout](Tape& tape) {
       const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      Tensor unused;  // a replaced gate or up is a constant: its gradient goes nowhere
-      auto target = [&](const Tensor& input) -> GradientTarget {
-        if (input.needs_gradient()) return tape.grad_out(input);
-        unused = Tensor(tape.arena(), input.rows(), input.cols());
-        return {unused.values(), false};
-      };
-      const GradientTarget dgate = target(gate), dup = target(up);
-      kernels::gated_activation_backward(f, dropout, gate.values(), up.values(), dy, dgate.view, dgate.accumulate,
-                                         dup.view, dup.accumulate);
+      const InputGradient dgate(tape, gate), dup(tape, up);
+      kernels::gated_activation_backward(f, dropout, gate.values(), up.values(), dy, dgate.view(), dgate.accumulate(),
+                                         dup.view(), dup.accumulate());
     });
   }
   return y;

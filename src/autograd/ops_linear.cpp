@@ -83,10 +83,10 @@ const real* bias_of(const Stack& stack) { return stack.biases.empty() ? nullptr 
 enum class Product { quantized, recorded, packed, stored };
 
 // The one place that chooses.
-Product product_of(const Run& run, const Stack& stack) {
+Product product_of(const Stack& stack, bool recorded) {
   const Weight& weight = *stack.weights.front();
   if (is_quantized(weight.type)) return Product::quantized;
-  if (run.tape()) return Product::recorded;
+  if (recorded) return Product::recorded;
   return weight.packed && stack.layout == WeightLayout::out_in ? Product::packed : Product::stored;
 }
 
@@ -103,20 +103,20 @@ size_t forward_quantized(std::span<const Stack> stacks, size_t begin, ConstMatri
 }
 
 // Numbers that are not widened in registers are converted beforehand.
-void forward_stored(const Stack& stack, const Run& run, ConstMatrix x, Matrix y) {
+void forward_stored(const Stack& stack, const Arena& arena, ConstMatrix x, Matrix y) {
   const Weight& weight = *stack.weights.front();
   const auto shape = stack.matrix_shape();
   Buffer scratch;
   const bool as_it_is = weight.data != nullptr && kernels::widens(weight.type);
   const DType type = as_it_is ? weight.type : kRealType;
-  const void* const numbers = as_it_is ? weight.data : numbers_of(stack, run.arena(), scratch).data;
+  const void* const numbers = as_it_is ? weight.data : numbers_of(stack, arena, scratch).data;
   kernels::row_gemm(x, stack.forward_transpose(), {type, numbers, shape[0], shape[1]}, y, bias_of(stack));
 }
 
-void forward(std::span<const Stack> stacks, const Run& run, ConstMatrix x, Matrix y) {
+void forward(std::span<const Stack> stacks, const Arena& arena, bool recorded, ConstMatrix x, Matrix y) {
   for (size_t i = 0; i < stacks.size();) {
     const Stack& stack = stacks[i];
-    const Product product = product_of(run, stack);
+    const Product product = product_of(stack, recorded);
     if (product == Product::quantized) {
       i = forward_quantized(stacks, i, x, y);
       continue;
@@ -125,10 +125,10 @@ void forward(std::span<const Stack> stacks, const Run& run, ConstMatrix x, Matri
     if (product == Product::packed) {
       kernels::row_gemm(x, packed(*stack.weights.front()), into, bias_of(stack));
     } else if (product == Product::stored) {
-      forward_stored(stack, run, x, into);
+      forward_stored(stack, arena, x, into);
     } else {
       Buffer scratch;
-      kernels::gemm(Transpose::no, x, stack.forward_transpose(), numbers_of(stack, run.arena(), scratch), into, false,
+      kernels::gemm(Transpose::no, x, stack.forward_transpose(), numbers_of(stack, arena, scratch), into, false,
                     bias_of(stack));
     }
     ++i;
@@ -196,10 +196,10 @@ const real* as_real(const Weight& first, int64_t count, const Arena& arena, Buff
   return scratch.get();
 }
 
-void multiply_by(const Run& run, const Weight& weight, const Weight* bias, ConstMatrix x, Matrix y) {
+void multiply_by(const Arena& arena, bool recorded, const Weight& weight, const Weight* bias, ConstMatrix x, Matrix y) {
   const Weight* weights[] = {&weight};
   const Weight* biases[] = {bias};
-  forward(stack_up(weights, std::span(biases, bias ? 1 : 0), WeightLayout::out_in), run, x, y);
+  forward(stack_up(weights, std::span(biases, bias ? 1 : 0), WeightLayout::out_in), arena, recorded, x, y);
 }
 
 Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights, std::span<const Weight* const> biases,
@@ -213,7 +213,7 @@ Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights,
         weights.front()->name, name_of(weights.front()->type));
   const bool records = run.records({&x}) || run.records(weights) || run.records(biases);
   Tensor y = run.make(x.rows(), outputs, records);  // (T, O)
-  forward(stacks, run, x.values(), y.values());
+  forward(stacks, run.arena(), run.tape() != nullptr, x.values(), y.values());
   if (records) {
     run.tape()->record([x, y = y.gradient_only(), stacks = std::move(stacks)](Tape& tape) {
       const ConstMatrix dy = tape.grad(y);

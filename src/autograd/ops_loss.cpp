@@ -24,72 +24,145 @@ void check_labels(std::span<const int32_t> labels, int64_t rows, int64_t classes
           classes);
 }
 
-double divisor_of(const LossOptions& options, size_t labels) {
-  return options.tokens > 0 ? options.tokens : static_cast<double>(labels);
+// What every row's gradient is multiplied by.
+real share_of(const LossOptions& options, size_t labels) {
+  return static_cast<real>(options.upstream / (options.tokens > 0 ? options.tokens : static_cast<double>(labels)));
+}
+
+// The loss of x·Wᵀ + b. Goes through the logits some rows at a time, forward alone or both ways.
+class ProjectedLoss {
+ public:
+  ProjectedLoss(const Run& run, const Tensor& x, const Weight& weight, const Weight* bias,
+                std::span<const int32_t> labels, const LossOptions& options)
+      : arena_(run.arena()),
+        recorded_(run.tape() != nullptr),
+        x_(x),
+        weight_(weight),
+        bias_(bias),
+        labels_(labels.begin(), labels.end()),
+        options_(options) {}
+
+  double forward() const {
+    return pass([&](int64_t begin, Matrix logits, real* losses) {
+      kernels::cross_entropy_forward(logits, labels_.data() + begin, options_.smoothing, losses);
+    });
+  }
+
+  double forward_and_backward(Tape& tape) const {
+    GradientTarget dx;
+    Buffer scratch;
+    ConstMatrix w;  // (V, d)
+    if (x_.needs_gradient()) {
+      dx = tape.grad_out(x_);
+      w = {as_real(weight_, weight_.size(), arena_, scratch), weight_.shape[0], weight_.shape[1]};
+    }
+    return pass([&](int64_t begin, Matrix logits, real* losses) {
+      kernels::cross_entropy_forward_backward(logits, labels_.data() + begin, options_.smoothing,
+                                              share_of(options_, labels_.size()), losses);
+      if (w.data)
+        kernels::gemm(Transpose::no, logits, Transpose::no, w, dx.view.rows_from(begin, logits.rows), dx.accumulate);
+      if (tape.wants(weight_)) {
+        bool accumulate = false;
+        const Weight* weights[] = {&weight_};
+        const Matrix dw{tape.gradients().open(weights, accumulate), weight_.shape[0], weight_.shape[1]};
+        kernels::gemm(Transpose::yes, logits, Transpose::no, x_.values().rows_from(begin, logits.rows), dw, accumulate);
+      }
+      if (bias_ && tape.wants(*bias_)) kernels::column_sums(logits, tape.gradients().open_to_add(*bias_), true);
+    });
+  }
+
+ private:
+  // Calls body(first row, logits, losses) for some rows after others; returns the sum of the losses.
+  template <class Body>
+  double pass(const Body& body) const {
+    const int64_t vocabulary = weight_.shape[0], count = x_.rows();
+    const int64_t chunk = std::clamp<int64_t>(kLogitsAtOnce / vocabulary / 64 * 64, 64, std::max<int64_t>(64, count));
+    Tensor buffer(arena_, std::min(chunk, count), vocabulary);  // (R, V)
+    std::vector<real> losses(labels_.size());
+    for (int64_t begin = 0; begin < count; begin += chunk) {
+      const int64_t rows = std::min(chunk, count - begin);
+      const Matrix logits = buffer.values().rows_from(0, rows);
+      multiply_by(arena_, recorded_, weight_, bias_, x_.values().rows_from(begin, rows), logits);
+      body(begin, logits, losses.data() + begin);
+    }
+    return std::accumulate(losses.begin(), losses.end(), 0.0);
+  }
+
+  Arena arena_;
+  bool recorded_;
+  Tensor x_;  // (T, d)
+  const Weight& weight_;
+  const Weight* bias_;
+  std::vector<int32_t> labels_;
+  LossOptions options_;
+};
+
+// The same of logits that stand in memory.
+class LogitLoss {
+ public:
+  LogitLoss(const Tensor& logits, std::span<const int32_t> labels, const LossOptions& options)
+      : logits_(logits), labels_(labels.begin(), labels.end()), options_(options) {}
+
+  double forward() const {
+    std::vector<real> losses(labels_.size());
+    kernels::cross_entropy_forward(logits_.values(), labels_.data(), options_.smoothing, losses.data());
+    return std::accumulate(losses.begin(), losses.end(), 0.0);
+  }
+
+  double forward_and_backward(Tape& tape) const {
+    std::vector<real> losses(labels_.size());
+    Tensor gradient(tape.arena(), logits_.rows(), logits_.cols());
+    kernels::add_scaled(logits_.values(), 1, gradient.values(), false);
+    kernels::cross_entropy_forward_backward(gradient.values(), labels_.data(), options_.smoothing,
+                                            share_of(options_, labels_.size()), losses.data());
+    tape.seed(logits_, gradient.values());
+    return std::accumulate(losses.begin(), losses.end(), 0.0);
+  }
+
+ private:
+  Tensor logits_;
+  std::vector<int32_t> labels_;
+  LossOptions options_;
+};
+
+template <class Kind>
+Loss loss_of(Run& run, bool records, Kind kind, size_t labels) {
+  const auto tokens = static_cast<int64_t>(labels);
+  if (!records) return {kind.forward(), tokens};
+  const auto shared = std::make_shared<const Kind>(std::move(kind));
+  const Loss loss([shared] { return shared->forward(); }, tokens);
+  run.tape()->record([shared, loss](Tape& tape) { loss.settle(shared->forward_and_backward(tape)); });
+  return loss;
 }
 
 }  // namespace
 
+struct Loss::Value {
+  std::function<double()> compute;  // none: the sum is known
+  double sum = 0;
+};
+
+Loss::Loss(double sum, int64_t tokens) : value_(std::make_shared<Value>(Value{{}, sum})), tokens_(tokens) {}
+Loss::Loss(std::function<double()> sum, int64_t tokens)
+    : value_(std::make_shared<Value>(Value{std::move(sum), 0})), tokens_(tokens) {}
+
+double Loss::sum() const {
+  if (value_->compute) settle(value_->compute());
+  return value_->sum;
+}
+
+void Loss::settle(double sum) const { *value_ = {{}, sum}; }
+
 Loss cross_entropy(Run& run, const Tensor& x, const Weight& weight, const Weight* bias, std::span<const int32_t> labels,
                    const LossOptions& options) {
-  const int64_t vocabulary = weight.shape[0];
-  check_labels(labels, x.rows(), vocabulary);
-  const real share = static_cast<real>(1 / divisor_of(options, labels.size()));
-  const bool records = run.records({&x}, {&weight, bias});
-  Tape* tape = run.tape();
-  const bool to_weight = records && tape->wants(weight), to_bias = records && bias && tape->wants(*bias);
-  const int64_t chunk = std::clamp<int64_t>(kLogitsAtOnce / vocabulary / 64 * 64, 64, std::max<int64_t>(64, x.rows()));
-  Tensor logits_buffer(run.arena(), std::min(chunk, x.rows()), vocabulary);  // (R, V)
-  Tensor dx;
-  Buffer scratch;
-  ConstMatrix w;  // (V, d), for the way back
-  if (records && x.needs_gradient()) {
-    dx = Tensor(run.arena(), x.rows(), x.cols());
-    w = {as_real(weight, weight.size(), run.arena(), scratch), vocabulary, weight.shape[1]};
-  }
-  std::vector<real> losses(labels.size());
-  for (int64_t begin = 0; begin < x.rows(); begin += chunk) {
-    const int64_t rows = std::min(chunk, x.rows() - begin);
-    const ConstMatrix part = x.values().rows_from(begin, rows);  // (R, d)
-    const Matrix logits = logits_buffer.values().rows_from(0, rows);
-    multiply_by(run, weight, bias, part, logits);
-    if (!records) {
-      kernels::cross_entropy_forward(logits, labels.data() + begin, options.smoothing, losses.data() + begin);
-      continue;
-    }
-    kernels::cross_entropy_forward_backward(logits, labels.data() + begin, options.smoothing, share,
-                                            losses.data() + begin);
-    if (!dx.empty()) kernels::gemm(Transpose::no, logits, Transpose::no, w, dx.values().rows_from(begin, rows), false);
-    if (to_weight) {
-      bool accumulate = false;
-      const Weight* weights[] = {&weight};
-      const Matrix dw{tape->gradients().open(weights, accumulate), vocabulary, weight.shape[1]};
-      kernels::gemm(Transpose::yes, logits, Transpose::no, part, dw, accumulate);
-    }
-    if (to_bias) kernels::column_sums(logits, tape->gradients().open_to_add(*bias), true);
-  }
-  if (!dx.empty()) {
-    tape->record([x = x.gradient_only(), dx](Tape& t) {
-      const GradientTarget into = t.grad_out(x);
-      kernels::add_scaled(dx.values(), 1, into.view, into.accumulate);
-    });
-  }
-  return {std::accumulate(losses.begin(), losses.end(), 0.0), static_cast<int64_t>(labels.size())};
+  check_labels(labels, x.rows(), weight.shape[0]);
+  return loss_of(run, run.records({&x}, {&weight, bias}), ProjectedLoss(run, x, weight, bias, labels, options),
+                 labels.size());
 }
 
 Loss cross_entropy(Run& run, const Tensor& logits, std::span<const int32_t> labels, const LossOptions& options) {
   check_labels(labels, logits.rows(), logits.cols());
-  std::vector<real> losses(labels.size());
-  if (run.records({&logits})) {
-    const real share = static_cast<real>(1 / divisor_of(options, labels.size()));
-    Tensor gradient = constant(run, logits.values());
-    kernels::cross_entropy_forward_backward(gradient.values(), labels.data(), options.smoothing, share, losses.data());
-    run.tape()->record(
-        [logits = logits.gradient_only(), gradient](Tape& tape) { tape.seed(logits, gradient.values()); });
-  } else {
-    kernels::cross_entropy_forward(logits.values(), labels.data(), options.smoothing, losses.data());
-  }
-  return {std::accumulate(losses.begin(), losses.end(), 0.0), static_cast<int64_t>(labels.size())};
+  return loss_of(run, run.records({&logits}), LogitLoss(logits, labels, options), labels.size());
 }
 
 }  // namespace limpid

@@ -1,7 +1,8 @@
 // Normalisation. Letters: T tokens, d features.
 
-#include <cmath>
+#include <algorithm>
 
+#include "autograd/input_gradient.h"
 #include "autograd/ops.h"
 #include "kernels/norm.h"
 
@@ -10,18 +11,6 @@ namespace {
 
 real* gradient_of(Tape& tape, const Weight* weight) {
   return weight && tape.wants(*weight) ? tape.gradients().open_to_add(*weight) : nullptr;
-}
-
-// Runs a backward kernel that needs somewhere to write dx even where nobody wants it.
-template <class Kernel>
-void with_target(Tape& tape, const Tensor& x, Kernel kernel) {
-  if (x.needs_gradient()) {
-    const GradientTarget dx = tape.grad_out(x);
-    kernel(dx.view, dx.accumulate);
-  } else {
-    Tensor unused(tape.arena(), x.rows(), x.cols());
-    kernel(unused.values(), false);
-  }
 }
 
 // The numbers of a gain; of their own where it is not just a weight.
@@ -56,39 +45,28 @@ ConstMatrix part_of(ConstMatrix other, ConstMatrix part, int64_t first) {
   return other.cols_from(first / std::max<int64_t>(other.rows, 1) * part.cols, part.cols);
 }
 
-real mean_of_row(const real* row, int64_t cols) {
-  real sum = 0;
-  for (int64_t j = 0; j < cols; ++j) sum += row[j];
-  return sum / static_cast<real>(cols);
-}
-
-real mean_for(NormKind kind, const real* row, int64_t cols) {
-  return kind == NormKind::layer ? mean_of_row(row, cols) : 0;
-}
-
 }  // namespace
 
 Tensor layer_norm(Run& run, const Tensor& x, const NormGain& gain, const Weight* bias, real eps, int64_t parts) {
   const bool records = run.records({&x}, {gain.weight, bias});
   Tensor y = run.make(x.rows(), x.cols(), records);
-  Tensor statistics(run.arena(), 2, x.rows() * parts);  // mean and scale of each part of each row
+  Tensor statistics(run.arena(), 2, x.rows() * parts);  // mean and rstd of each part of each row
   const GainNumbers gains(run.arena(), gain, x.cols() / parts);
-  real *mean = statistics.values().row(0), *scale = statistics.values().row(1);
+  real *mean = statistics.values().row(0), *rstd = statistics.values().row(1);
   for_each_part(parts, x.values(), y.values(), [&](ConstMatrix from, Matrix to, int64_t first) {
     kernels::layer_norm_forward(from, gains.data(), bias ? bias->numbers() : nullptr, eps, to, mean + first,
-                                scale + first);
+                                rstd + first);
   });
   if (records) {
     run.tape()->record([x, y = y.gradient_only(), statistics, gains, weight = gain.weight, bias, parts](Tape& tape) {
       const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
       const ConstMatrix saved = statistics.values();
-      with_target(tape, x, [&](Matrix dx, bool accumulate) {
-        for_each_part(parts, x.values(), dx, [&](ConstMatrix from, Matrix to, int64_t first) {
-          kernels::layer_norm_backward(from, gains.data(), saved.row(0) + first, saved.row(1) + first,
-                                       part_of(dy, from, first), to, accumulate, gradient_of(tape, weight),
-                                       gradient_of(tape, bias));
-        });
+      const InputGradient dx(tape, x);
+      for_each_part(parts, x.values(), dx.view(), [&](ConstMatrix from, Matrix to, int64_t first) {
+        kernels::layer_norm_backward(from, gains.data(), saved.row(0) + first, saved.row(1) + first,
+                                     part_of(dy, from, first), to, dx.accumulate(), gradient_of(tape, weight),
+                                     gradient_of(tape, bias));
       });
     });
   }
@@ -98,91 +76,55 @@ Tensor layer_norm(Run& run, const Tensor& x, const NormGain& gain, const Weight*
 Tensor rms_norm(Run& run, const Tensor& x, const NormGain& gain, real eps, int64_t parts) {
   const bool records = run.records({&x}, {gain.weight});
   Tensor y = run.make(x.rows(), x.cols(), records);
-  Tensor scale(run.arena(), 1, x.rows() * parts);
+  Tensor rstd(run.arena(), 1, x.rows() * parts);
   const GainNumbers gains(run.arena(), gain, x.cols() / parts);
   for_each_part(parts, x.values(), y.values(), [&](ConstMatrix from, Matrix to, int64_t first) {
-    kernels::rms_norm_forward(from, gains.data(), eps, to, scale.values().data + first);
+    kernels::rms_norm_forward(from, gains.data(), eps, to, rstd.values().data + first);
   });
   if (records) {
-    run.tape()->record([x, y = y.gradient_only(), scale, gains, weight = gain.weight, parts](Tape& tape) {
+    run.tape()->record([x, y = y.gradient_only(), rstd, gains, weight = gain.weight, parts](Tape& tape) {
       const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      with_target(tape, x, [&](Matrix dx, bool accumulate) {
-        for_each_part(parts, x.values(), dx, [&](ConstMatrix from, Matrix to, int64_t first) {
-          kernels::rms_norm_backward(from, gains.data(), scale.values().data + first, part_of(dy, from, first), to,
-                                     accumulate, gradient_of(tape, weight));
-        });
+      const InputGradient dx(tape, x);
+      for_each_part(parts, x.values(), dx.view(), [&](ConstMatrix from, Matrix to, int64_t first) {
+        kernels::rms_norm_backward(from, gains.data(), rstd.values().data + first, part_of(dy, from, first), to,
+                                   dx.accumulate(), gradient_of(tape, weight));
       });
     });
   }
   return y;
 }
 
-// scale = √(mean((x - mean)²) + eps); with RMS norm the mean is left at zero
 Tensor norm_scale(Run& run, const Tensor& x, NormKind kind, real eps) {
-  const bool records = run.records({&x});
+  const bool records = run.records({&x}), centered = kind == NormKind::layer;
   Tensor scale = run.make(x.rows(), 1, records);  // (T, 1)
-  const real count = static_cast<real>(x.cols());
-  for (int64_t i = 0; i < x.rows(); ++i) {
-    const real* row = x.values().row(i);
-    const real mean = mean_for(kind, row, x.cols());
-    real sum = 0;
-    for (int64_t j = 0; j < x.cols(); ++j) sum += (row[j] - mean) * (row[j] - mean);
-    scale.values()(i, 0) = std::sqrt(sum / count + eps);
-  }
+  kernels::norm_scale_forward(centered, x.values(), eps, scale.values());
   if (records) {
-    run.tape()->record([x, scale, kind, count](Tape& tape) {
+    run.tape()->record([x, scale, centered](Tape& tape) {
       const ConstMatrix dscale = tape.grad(scale);
       if (dscale.rows == 0) return;
-      const Matrix dx = tape.grad_out_to_add(x);
-      for (int64_t i = 0; i < dx.rows; ++i) {  // dx += dscale·(x - mean)/(d·scale)
-        const real* row = x.values().row(i);
-        const real mean = mean_for(kind, row, dx.cols), factor = dscale(i, 0) / (count * scale.values()(i, 0));
-        for (int64_t j = 0; j < dx.cols; ++j) dx(i, j) += factor * (row[j] - mean);
-      }
+      const GradientTarget dx = tape.grad_out(x);
+      kernels::norm_scale_backward(centered, x.values(), scale.values(), dscale, dx.view, dx.accumulate);
     });
   }
   return scale;
 }
 
-// y = gain·(x - mean)/scale + bias
 Tensor normalize_by(Run& run, const Tensor& x, const Tensor& scale, NormKind kind, const NormGain& gain,
                     const Weight* bias) {
-  const bool records = run.records({&x, &scale}, {gain.weight, bias});
+  const bool records = run.records({&x, &scale}, {gain.weight, bias}), centered = kind == NormKind::layer;
   Tensor y = run.make(x.rows(), x.cols(), records);
   const GainNumbers gains(run.arena(), gain, x.cols());
-  const real* g = gains.data();
-  for (int64_t i = 0; i < x.rows(); ++i) {
-    const real* row = x.values().row(i);
-    const real mean = mean_for(kind, row, x.cols()), divisor = scale.values()(i, 0);
-    for (int64_t j = 0; j < x.cols(); ++j)
-      y.values()(i, j) = g[j] * (row[j] - mean) / divisor + (bias ? bias->numbers()[j] : 0);
-  }
+  kernels::normalize_forward(centered, x.values(), scale.values(), gains.data(), bias ? bias->numbers() : nullptr,
+                             y.values());
   if (records) {
-    run.tape()->record([x, scale, y = y.gradient_only(), kind, gains, weight = gain.weight, bias](Tape& tape) {
+    run.tape()->record([x, scale, y = y.gradient_only(), centered, gains, weight = gain.weight, bias](Tape& tape) {
       const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      real *dgain = gradient_of(tape, weight), *dbias = gradient_of(tape, bias);
       const Matrix dx = x.needs_gradient() ? tape.grad_out_to_add(x) : Matrix{};
       const Matrix dscale = scale.needs_gradient() ? tape.grad_out_to_add(scale) : Matrix{};
-      const real* weights = gains.data();
-      for (int64_t i = 0; i < dy.rows; ++i) {
-        const real* row = x.values().row(i);
-        const real mean = mean_for(kind, row, dy.cols), divisor = scale.values()(i, 0);
-        real sum = 0;  // of gain·dy, what the mean takes back
-        real by_scale = 0;
-        for (int64_t j = 0; j < dy.cols; ++j) {
-          const real centred = row[j] - mean;
-          sum += weights[j] * dy(i, j);
-          by_scale -= weights[j] * dy(i, j) * centred / (divisor * divisor);
-          if (dgain) dgain[j] += dy(i, j) * centred / divisor;
-          if (dbias) dbias[j] += dy(i, j);
-        }
-        const real taken = kind == NormKind::layer ? sum / static_cast<real>(dy.cols) : 0;
-        if (dx.data)
-          for (int64_t j = 0; j < dy.cols; ++j) dx(i, j) += (weights[j] * dy(i, j) - taken) / divisor;
-        if (dscale.data) dscale(i, 0) += by_scale;
-      }
+      kernels::normalize_backward(centered, x.values(), scale.values(), gains.data(), dy, dx, dscale,
+                                  gradient_of(tape, weight), gradient_of(tape, bias));
     });
   }
   return y;
@@ -218,10 +160,9 @@ Tensor batch_norm(Run& run, const Tensor& x, const Weight& gain, const Weight& b
     const ConstMatrix dy = tape.grad(y);
     if (dy.rows == 0) return;
     const ConstMatrix saved = statistics.values();
-    with_target(tape, x, [&](Matrix dx, bool accumulate) {
-      kernels::batch_norm_backward(x.values(), gain.numbers(), saved.row(0), saved.row(1), eps, from_batch, dy, dx,
-                                   accumulate, gradient_of(tape, &gain), gradient_of(tape, &bias));
-    });
+    const InputGradient dx(tape, x);
+    kernels::batch_norm_backward(x.values(), gain.numbers(), saved.row(0), saved.row(1), eps, from_batch, dy, dx.view(),
+                                 dx.accumulate(), gradient_of(tape, &gain), gradient_of(tape, &bias));
   });
   return y;
 }

@@ -1,5 +1,6 @@
 // One step of recurrent cells, in the parts that taps show: gates, cell, state.
 
+#include "autograd/input_gradient.h"
 #include "autograd/ops.h"
 #include "kernels/recurrent.h"
 
@@ -17,14 +18,8 @@ Tensor binary(Run& run, const Tensor& a, const Tensor& b, int64_t cols, Forward 
     run.tape()->record([a, b, y, backward](Tape& tape) {
       const ConstMatrix dy = tape.grad(y);
       if (dy.rows == 0) return;
-      Tensor unused_a, unused_b;  // a replaced value is a constant: its gradient goes nowhere
-      auto target = [&](const Tensor& input, Tensor& unused) {
-        if (input.needs_gradient()) return tape.grad_out_to_add(input);
-        unused = Tensor(tape.arena(), input.rows(), input.cols());
-        std::fill_n(unused.values().data, unused.values().size(), real{0});
-        return unused.values();
-      };
-      backward(a.values(), b.values(), y.values(), dy, target(a, unused_a), target(b, unused_b));
+      InputGradient da(tape, a), db(tape, b);
+      backward(a.values(), b.values(), y.values(), dy, da.to_add(), db.to_add());
     });
   }
   return y;

@@ -328,6 +328,27 @@ TEST(OpsGradient, CrossEntropy) {
             kTolerance);
 }
 
+// What is differentiated is 0.7·L + 1.3·M, of one x, one W, and other labels.
+TEST(OpsGradient, TwoLosses) {
+  const Inputs in({{6, 5}, {11, 5}, {11}});
+  const std::vector<int32_t> labels = {0, 10, 3, 3, 7, 1}, others = {5, 5, 0, 2, 10, 9};
+  const Weight *weights[] = {&in.weight(1)}, *biases[] = {&in.weight(2)};
+  EXPECT_LT(in.error([&](limpid::Run& run) {
+    const Tensor x = in.value(run, 0);
+    const Loss first = cross_entropy(run, x, in.weight(1), &in.weight(2), labels, {.smoothing = 0.1, .upstream = 0.7});
+    const Loss second = cross_entropy(run, linear(run, x, weights, biases), others, {.upstream = 1.3});
+    return 0.7 * first.mean() + 1.3 * second.mean();
+  }),
+            kTolerance);
+  EXPECT_LT(in.error([&](limpid::Run& run) {
+    const Tensor x = in.value(run, 0);
+    const Loss first = cross_entropy(run, x, in.weight(1), &in.weight(2), labels, {.upstream = 0.7});
+    const Loss second = cross_entropy(run, x, in.weight(1), &in.weight(2), others, {.upstream = 1.3});
+    return 0.7 * first.mean() + 1.3 * second.mean();
+  }),
+            kTolerance);
+}
+
 TEST(OpsGradient, TheCheckerCatchesAPlantedSign) {
   const Inputs in({{3, 4}});
   const double error = in.error([&](limpid::Run& run) {
@@ -363,8 +384,42 @@ TEST(Ops, CrossEntropyFromLogitsAndInChunksAgree) {
   const Weight* weights[] = {&output};
   const Loss chunked = cross_entropy(run, x, output, nullptr, labels, {});
   const Loss whole = cross_entropy(run, linear(run, x, weights, {}), labels, {});
-  EXPECT_EQ(chunked.tokens, 70);
-  EXPECT_NEAR(chunked.sum, whole.sum, 1e-4 * whole.sum);
+  EXPECT_EQ(chunked.tokens(), 70);
+  EXPECT_NEAR(chunked.sum(), whole.sum(), 1e-4 * whole.sum());
+}
+
+// Both ways of computing a loss: nothing is written before the way back, which then knows the loss that was there for
+// the asking, and two losses on one tape add up to what each gives by itself, times its share.
+TEST(Ops, LossesAreRecordedAndAddUp) {
+  Weight table{.name = "x", .shape = {6, 8}, .initial = Initial::normal(1)};
+  Weight output{.name = "w", .shape = {30, 8}, .initial = Initial::normal(1)};
+  Parameters parameters([&](const WeightVisitor& visitor) { visitor(table), visitor(output); });
+  parameters.initialize(1);
+  const std::vector<int32_t> rows = {0, 1, 2, 3, 4, 5}, labels = {7, 29, 0, 3, 3, 11}, others = {1, 1, 2, 28, 9, 0};
+  const Weight* weights[] = {&output};
+  const auto gradients_of = [&](real first, real second) {
+    Gradients gradients(parameters);
+    const Arena arena;
+    Tape tape(arena, &gradients);
+    limpid::Run run({.arena = arena, .tape = &tape});
+    const Tensor x = embedding(run, table, rows);
+    std::vector<Loss> losses;
+    if (first != 0) losses.push_back(cross_entropy(run, x, output, nullptr, labels, {.upstream = first}));
+    if (second != 0) losses.push_back(cross_entropy(run, linear(run, x, weights, {}), others, {.upstream = second}));
+    EXPECT_THROW(gradients.of(output), Error);  // nothing is written before the way back
+    const double asked = losses.front().sum();
+    tape.backward();
+    EXPECT_EQ(losses.front().sum(), asked);
+    gradients.finish();
+    return std::vector<real>(gradients.data(), gradients.data() + gradients.size());
+  };
+  const auto one = gradients_of(1, 0), other = gradients_of(0, 1), both = gradients_of(real(0.7), real(1.3));
+  double most = 0;
+  for (size_t i = 0; i < both.size(); ++i) {
+    EXPECT_NEAR(both[i], real(0.7) * one[i] + real(1.3) * other[i], 1e-6);
+    most = std::max(most, std::abs(static_cast<double>(both[i])));
+  }
+  EXPECT_GT(most, 0.01);
 }
 
 TEST(Ops, WrongUseIsAnError) {

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -86,7 +87,8 @@ class Pool {
     if (sleepers_ > 0) state_.notify_all();
 #ifdef LIMPID_THREAD_SANITIZER
     // Races are looked for between threads that do work: wait for one that is inside, or has been.
-    while ((state_ & kInside) == 0 && next_.load(std::memory_order_relaxed) == 0) std::this_thread::yield();
+    while (!helpers_.empty() && (state_ & kInside) == 0 && next_.load(std::memory_order_relaxed) == 0)
+      std::this_thread::yield();
 #endif
     work();
     uint32_t state = state_.fetch_and(~kOpen) & ~kOpen;
@@ -99,9 +101,13 @@ class Pool {
   // state_: helpers inside, whether the job is open, and which job it is.
   static constexpr uint32_t kInside = 0x3ff, kOpen = 0x400, kGeneration = 0x800;
 
+  // Where the system has no thread or memory to give, those there are do the work.
   void grow(int64_t helpers) {
-    while (static_cast<int64_t>(helpers_.size()) < std::min<int64_t>(helpers, kInside))
-      helpers_.emplace_back([this, number = static_cast<int>(helpers_.size()) + 1] { help(number); });
+    try {
+      while (static_cast<int64_t>(helpers_.size()) < std::min<int64_t>(helpers, kInside))
+        helpers_.emplace_back([this, number = static_cast<int>(helpers_.size()) + 1] { help(number); });
+    } catch (const std::system_error&) {
+    }
   }
 
   void work() {

@@ -1,8 +1,12 @@
 #include "base/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -75,6 +79,26 @@ TEST_P(Parallel, WakesHelpersThatSleep) {
     EXPECT_EQ(visits, 64);
   }
 }
+
+#ifndef __SANITIZE_ADDRESS__
+// The system may have no memory for the stack of one more thread.
+TEST(ParallelDeathTest, GoesOnWithoutHelpers) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        set_threads(4);
+        std::vector<char> touched(64);
+        int64_t pages = 0;
+        std::ifstream("/proc/self/statm") >> pages;
+        rlimit limit = {};
+        limit.rlim_cur = limit.rlim_max = static_cast<rlim_t>((pages + 256) * ::sysconf(_SC_PAGESIZE));
+        ::setrlimit(RLIMIT_AS, &limit);
+        parallel_for(64, [&](int64_t i) { touched[static_cast<size_t>(i)] = 1; });
+        std::_Exit(std::accumulate(touched.begin(), touched.end(), 0) == 64 ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Threads, Parallel, testing::Values(1, 2, 3, 8));
 

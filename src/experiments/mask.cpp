@@ -58,14 +58,14 @@ Json losses_of(const Model& model, const Ids& texts) {
   const Arena arena;
   for (const auto& text : texts) {
     Run at_once({.arena = arena});
-    sum_at_once += model.loss(at_once, Batch::next_tokens({text}), {}).sum;
+    sum_at_once += model.loss(at_once, Batch::next_tokens({text}), {}).sum();
     for (size_t i = 1; i < text.size(); ++i) {
       Batch one;
       one.input = Tokens::of({{text.begin(), text.begin() + static_cast<ptrdiff_t>(i)}});
       one.labels.assign(i, -1);
       one.labels.back() = text[i];
       Run run({.arena = arena});
-      const double loss = model.loss(run, one, {}).sum;
+      const double loss = model.loss(run, one, {}).sum();
       sum += loss;
       ++words;
       if (i > kPlaces) continue;

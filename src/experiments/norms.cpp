@@ -23,17 +23,18 @@ std::string unit_name(const char* norm, int64_t texts) { return fmt::format("{} 
 // notice.
 double loss_in_training_mode(const Session& session, const std::vector<std::vector<int32_t>>& texts,
                              int64_t per_batch) {
-  Loss all;
+  double sum = 0;
+  int64_t tokens = 0;
   const Arena arena;
   for (size_t begin = 0; begin + static_cast<size_t>(per_batch) <= texts.size();
        begin += static_cast<size_t>(per_batch)) {
     const auto first = texts.begin() + static_cast<ptrdiff_t>(begin);
     Run run({.arena = arena, .train = true});
     const Loss loss = session.model().loss(run, Batch::next_tokens({first, first + per_batch}), {});
-    all.sum += loss.sum;
-    all.tokens += loss.tokens;
+    sum += loss.sum();
+    tokens += loss.tokens();
   }
-  return all.mean();
+  return sum / static_cast<double>(tokens);
 }
 
 Json measure(Lab& lab, const std::string& unit) {

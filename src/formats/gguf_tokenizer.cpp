@@ -168,6 +168,7 @@ Tokenizers gguf_tokenizers(const GgufFile& file) {
   if (file.flag(tokenizer_key("add_bos_token")).value_or(begin) && special.begin >= 0)
     result.before.push_back(special.begin);
   if (file.flag(tokenizer_key("add_eos_token")).value_or(end) && special.end >= 0) result.after.push_back(special.end);
+  result.stated = true;
   return result;
 }
 

@@ -118,12 +118,35 @@ void read_weights(const SafetensorsFolder& files, Parameters& parameters,
   }
 }
 
+namespace {
+
+// Before anything is built: a config may say anything, and every layer, and every expert of one, takes memory.
+void check_sizes(const Config& config, const SafetensorsFolder& files) {
+  const int64_t layers =
+      config.recurrent() ? config.rnn.layers : std::max(config.encoder.layers, config.decoder.layers);
+  const auto tensors = static_cast<int64_t>(files.entries().size());
+  check(layers <= tensors,
+        "[model] {}: the config speaks of {} layers, but the files hold {} tensors: do they belong "
+        "together?",
+        files.path().string(), layers, tensors);
+  int64_t bytes = 0;
+  for (const auto& [name, entry] : files.entries()) bytes += std::ssize(entry->bytes);
+  check(config.experts.count <= bytes / std::max<int64_t>(1, layers),
+        "[model] {}: the config speaks of {} experts in a layer, but the files hold {} bytes: do they belong together?",
+        files.path().string(), config.experts.count, bytes);
+}
+
+}  // namespace
+
 Config read_model_config(const std::filesystem::path& folder) {
   Config config = load_config(folder.string());
   std::error_code none;
   const bool has_weights = std::filesystem::exists(folder / "model.safetensors", none) ||
                            std::filesystem::exists(folder / "model.safetensors.index.json", none);
-  if (has_weights && !config.recurrent()) fit_config(config, SafetensorsFolder(folder));
+  if (!has_weights) return config;
+  const SafetensorsFolder files(folder);
+  check_sizes(config, files);
+  if (!config.recurrent()) fit_config(config, files);
   return config;
 }
 
@@ -136,15 +159,13 @@ void fit_config(Config& config, const SafetensorsFolder& files) {
     config.head_activation = Activation::tanh;
     config.notes.emplace_back("the file has no head that guesses words: the model gives vectors");
   }
-  if (config.family == Family::encoder && config.head == HeadKind::pooler && !has(names.head.pooler))
-    config.head = HeadKind::none;
+  if (!config.writes() && config.head == HeadKind::pooler && !has(names.head.pooler)) config.head = HeadKind::none;
   if (config.continues_text() && !config.tie_output && !find_entry(files, names.output)) {
     config.tie_output = true;
     config.output_bias = false;
     config.notes.emplace_back("the file has no output layer: its embedding serves as one");
   }
-  if (config.family == Family::seq2seq && config.output_bias && !files.find(names.output_bias))
-    config.output_bias = false;
+  if (config.cross_attention() && config.output_bias && !files.find(names.output_bias)) config.output_bias = false;
 }
 
 MappedWeights::MappedWeights(const std::filesystem::path& folder, Model& model) : files_(folder) {

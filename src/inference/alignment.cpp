@@ -56,8 +56,8 @@ void watch_steps(FunctionProbe& probe, const Config& config, const AlignmentOpti
 std::vector<Alignment> align(const Model& model, std::span<const std::vector<int32_t>> sources,
                              std::span<const std::vector<int32_t>> targets, const AlignmentOptions& options) {
   const Config& config = model.config();
-  check(config.family == Family::seq2seq || config.family == Family::rnn_seq2seq,
-        "[align] a model of type \"{}\" does not translate: take an encoder-decoder model", config.model_type);
+  check(config.has_source(), "[align] a model of type \"{}\" does not translate: take an encoder-decoder model",
+        config.model_type);
   check(sources.size() == targets.size(), "[align] {} sources for {} targets", sources.size(), targets.size());
   check(config.decoder_start_token.has_value(),
         "[align] the config does not say which token a text starts with: add \"decoder_start_token_id\"");
@@ -71,7 +71,7 @@ std::vector<Alignment> align(const Model& model, std::span<const std::vector<int
   }
   if (results.empty()) return results;
   FunctionProbe probe;
-  (config.family == Family::seq2seq ? watch_heads : watch_steps)(probe, config, options, results);
+  (config.cross_attention() ? watch_heads : watch_steps)(probe, config, options, results);
   Run run({.probe = &probe});
   const Batch batch = Batch::pairs({sources.begin(), sources.end()}, {targets.begin(), targets.end()},
                                    static_cast<int32_t>(*config.decoder_start_token));

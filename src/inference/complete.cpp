@@ -14,7 +14,7 @@ bool contains(const std::vector<int32_t>& ids, int32_t id) {
 
 int64_t context_of(const Config& config, const CompletionOptions& options) {
   const int64_t most = most_positions(config);
-  if (config.family != Family::language_model) return most;
+  if (!config.continues_text()) return most;
   const int64_t own = config.max_positions > 0 ? config.max_positions : most;
   const int64_t context = options.context > 0 ? options.context : own;
   check(context <= most, "[complete] a context of {} tokens: the model has positions for {}", context, most);
@@ -28,7 +28,7 @@ void check_request(const Config& config, const CompletionRequest& request) {
   check(options.max_tokens >= 1, "[complete] at most {} tokens: ask for one at least", options.max_tokens);
   check(options.context >= 0, "[complete] a context of {} tokens: it is 0 (the model's own) or more", options.context);
   check(options.top >= 0, "[complete] the {} likeliest tokens: it is 0 (none) or more", options.top);
-  const bool continues = config.family == Family::language_model;
+  const bool continues = config.continues_text();
   const auto length = static_cast<int64_t>(request.ids.size());
   check(length > 0, "[complete] there is nothing to go on from: give a prompt of one token at least");
   for (const int32_t id : request.ids)
@@ -46,7 +46,7 @@ class SamplingTask : public GenerationTask {
   SamplingTask(const Config& config, const Tokenizer& tokenizer, CompletionRequest request,
                std::function<void(Completion)> done)
       : tokenizer_(tokenizer),
-        continues_(config.family == Family::language_model),
+        continues_(config.continues_text()),
         request_(std::move(request)),
         rules_(request_.options.rules),
         done_(std::move(done)),

@@ -73,7 +73,7 @@ std::unique_ptr<DecoderState> make_decoder_state(const Model& model) {
 }
 
 int64_t most_positions(const Config& config) {
-  const bool has_table = config.family != Family::rnn_seq2seq &&
+  const bool has_table = !config.recurrent() &&
                          (config.positions == PositionKind::learned || config.positions == PositionKind::sinusoidal);
   return has_table ? config.max_positions : std::numeric_limits<int64_t>::max();
 }

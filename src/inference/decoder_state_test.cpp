@@ -82,7 +82,7 @@ class DecoderStates : public testing::TestWithParam<std::string> {
 
   std::vector<real> full_pass(const Read& read) const {
     Batch batch;
-    if (small_.model->config().family == Family::language_model) {
+    if (small_.model->config().continues_text()) {
       Ids all = read.text;
       all.insert(all.end(), read.tokens.begin(), read.tokens.end());
       batch.input = Tokens::of({all});

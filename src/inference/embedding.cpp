@@ -138,7 +138,7 @@ Vectors embed_part(const Model& model, std::span<const std::vector<int32_t>> tex
 }  // namespace
 
 std::string layer_tap(const Config& config, int64_t layer) {
-  const bool recurrent = config.family == Family::rnn_seq2seq, two = config.family == Family::seq2seq;
+  const bool recurrent = config.recurrent(), two = config.cross_attention();
   const int64_t layers = recurrent ? config.rnn.layers : two ? config.encoder.layers : config.stack().layers;
   check(layer >= 0 && layer < layers, "[embed] there is no layer {}: the model has 0 to {}", layer, layers - 1);
   if (recurrent) return fmt::format("encoder.{}.h", layer);
@@ -155,7 +155,7 @@ std::vector<std::vector<real>> embed(const Model& model, std::span<const std::ve
           options.token);
   check(options.tap.find('*') == std::string::npos, "[embed] \"{}\" names several values: name one", options.tap);
   // A recurrent encoder hands on its states as the decoder wants them; its last layer's are taken from their tap.
-  const bool recurrent = config.family == Family::rnn_seq2seq;
+  const bool recurrent = config.recurrent();
   const std::string tap = options.tap.empty() && recurrent ? layer_tap(config, config.rnn.layers - 1) : options.tap;
   Vectors result;
   for (size_t begin = 0; begin < texts.size();) {

@@ -50,9 +50,8 @@ void each_score(const Model& model, std::span<const std::vector<int32_t>> texts,
 std::vector<std::vector<FilledMask>> fill_masks(const Model& model, std::span<const std::vector<int32_t>> texts,
                                                 int32_t mask, int64_t top, const std::vector<int32_t>& never) {
   const Config& config = model.config();
-  check(config.family == Family::encoder && config.labels.empty(),
-        "[masks] a model of type \"{}\"{} fills no masks: take an encoder that was trained to", config.model_type,
-        config.labels.empty() ? "" : " with labels");
+  check(config.guesses_words(), "[masks] a model of type \"{}\"{} fills no masks: take an encoder that was trained to",
+        config.model_type, config.labels.empty() ? "" : " with labels");
   std::vector<std::vector<FilledMask>> results(texts.size());
   const auto asked = [&](size_t text, size_t place) { return texts[text][place] == mask; };
   each_score(model, texts, asked, [&](size_t text, size_t place, std::span<const real> logits) {
@@ -67,7 +66,7 @@ std::vector<std::vector<FilledMask>> fill_masks(const Model& model, std::span<co
 
 std::vector<std::vector<double>> classify(const Model& model, std::span<const std::vector<int32_t>> texts) {
   const Config& config = model.config();
-  check(config.family == Family::encoder && !config.labels.empty(),
+  check(config.classifies(),
         "[classify] a model of type \"{}\" without labels does not classify: train an encoder on texts with labels",
         config.model_type);
   std::vector<std::vector<double>> results(texts.size());

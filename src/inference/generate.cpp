@@ -14,8 +14,8 @@ namespace {
 bool contains(std::span<const int32_t> ids, int32_t id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 
 void check_options(const Config& config, const GenerateOptions& options) {
-  check(config.family == Family::seq2seq || config.family == Family::rnn_seq2seq,
-        "[translate] a model of type \"{}\" does not translate: take an encoder-decoder model", config.model_type);
+  check(config.has_source(), "[translate] a model of type \"{}\" does not translate: take an encoder-decoder model",
+        config.model_type);
   check(config.eos_token.has_value() || !options.rules.ends.empty(),
         "[translate] the config does not say which token ends a text: add \"eos_token_id\"");
   check(options.beam >= 1 && options.beam <= 1000, "[translate] a beam of {}: it is 1 to 1000", options.beam);

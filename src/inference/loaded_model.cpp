@@ -30,11 +30,11 @@ bool is_gguf(const fs::path& path) {
 // Translators must agree about the end of a text; published language models name several and need not.
 void check_tokenizer(const Tokenizer& tokenizer, const Config& config, const char* side) {
   check(tokenizer.size() <= config.vocab,
-        "[model] the {} tokenizer has {} tokens, the model {}: these files do not belong together", side,
-        tokenizer.size(), config.vocab);
+        "[model] the {} tokenizer has {} tokens, more than the {} of the model's vocabulary: these files do not belong "
+        "together",
+        side, tokenizer.size(), config.vocab);
   const int32_t end = tokenizer.special().end;
-  const bool translates = config.family == Family::seq2seq || config.family == Family::rnn_seq2seq;
-  check(!translates || !config.eos_token || end < 0 || *config.eos_token == end,
+  check(!config.has_source() || !config.eos_token || end < 0 || *config.eos_token == end,
         "[model] a text ends with token {} for the {} tokenizer and with {} (eos_token_id) for the model: these files "
         "do not belong together",
         end, side, config.eos_token.value_or(-1));
@@ -47,22 +47,43 @@ Tokenizers id_tokenizers(const Config& config) {
   return {ids, ids};
 }
 
+// Vocabularies are often filled up to a round number, and the ids beyond the tokenizer's are never used. Where more are
+// missing than that explains, the files may not belong together, though nothing says so for certain.
+void note_size(const Tokenizer& tokenizer, Config& config, const char* side) {
+  const int64_t missing = config.vocab - tokenizer.size();
+  if (missing <= std::max<int64_t>(1024, config.vocab / 50) && 2 * missing <= config.vocab) return;
+  config.notes.push_back(fmt::format(
+      "the {} tokenizer has {} tokens, fewer than the {} of the model's vocabulary: do the files belong together?",
+      side, tokenizer.size(), config.vocab));
+}
+
+void check_tokenizers(const Tokenizers& tokenizers, Config& config) {
+  const auto check_side = [&](const Tokenizer& tokenizer, const char* side) {
+    check_tokenizer(tokenizer, config, side);
+    note_size(tokenizer, config, side);
+  };
+  if (tokenizers.source) check_side(*tokenizers.source, "source");
+  if (tokenizers.target && tokenizers.target != tokenizers.source) check_side(*tokenizers.target, "target");
+}
+
 LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
   check_folder(folder);
   Config config = read_model_config(folder);
-  const bool has_words = has_tokenizers(folder);
-  if (!has_words && options.need_tokenizers)
-    config.notes.emplace_back("the folder has no vocabulary: texts are token ids, such as \"17 4 523\"");
   LoadedModel loaded;
+  if (has_tokenizers(folder)) {
+    loaded.tokenizers = load_tokenizers(folder);
+    // Limpid trains by the custom of the family, whatever template stands in the tokenizer.json of a run.
+    const bool ours = config.recurrent() || fs::exists(folder / "recipe.toml");
+    if (ours && loaded.tokenizers.after.empty()) loaded.tokenizers.stated = false;
+  } else if (options.need_tokenizers) {
+    config.notes.emplace_back("the folder has no vocabulary: texts are token ids, such as \"17 4 523\"");
+    loaded.tokenizers = id_tokenizers(config);
+  }
+  check_tokenizers(loaded.tokenizers, config);
   loaded.model = make_model(config);
   loaded.model->keep(std::make_shared<MappedWeights>(folder, *loaded.model));
   loaded.generation = read_generation_config(folder, loaded.config().vocab);
   loaded.sentence = read_sentence_settings(folder);
-  if (has_words) {
-    loaded.tokenizers = load_tokenizers(folder);
-  } else if (options.need_tokenizers) {
-    loaded.tokenizers = id_tokenizers(config);
-  }
   return loaded;
 }
 
@@ -70,14 +91,16 @@ LoadedModel load_gguf(const fs::path& path, const LoadOptions& options) {
   const auto file = std::make_shared<GgufFile>(path);
   const auto holder = std::make_shared<WeightHolder>();
   LoadedModel loaded;
-  loaded.model = make_model(gguf_config(*file));
-  attach_gguf(*file, *loaded.model, *holder);
-  holder->keep(file);
-  loaded.model->keep(holder);
+  Config config = gguf_config(*file);
   if (has_tokenizer(*file))
     loaded.tokenizers = gguf_tokenizers(*file);
   else if (options.need_tokenizers)
-    loaded.tokenizers = id_tokenizers(loaded.config());
+    loaded.tokenizers = id_tokenizers(config);
+  check_tokenizers(loaded.tokenizers, config);
+  loaded.model = make_model(config);
+  attach_gguf(*file, *loaded.model, *holder);
+  holder->keep(file);
+  loaded.model->keep(holder);
   const std::string pooling = file->text("general.architecture").value_or("") + ".pooling_type";
   loaded.sentence.embedding.pooling = pooling_of_gguf(file->whole(pooling).value_or(0));
   return loaded;
@@ -92,14 +115,16 @@ LoadedModel load_llama2c(const fs::path& path, const LoadOptions& options) {
   const auto file = std::make_shared<Llama2cFile>(path);
   const auto holder = std::make_shared<WeightHolder>();
   LoadedModel loaded;
-  loaded.model = make_model(file->config());
+  Config config = file->config();
+  const fs::path tokens = llama2c_tokens_beside(path, config.vocab);
+  check(!tokens.empty() || !options.need_tokenizers,
+        "[model] {}: lacks its tokens: put tokenizer.bin or tok{}.bin beside it", path.string(), config.vocab);
+  if (!tokens.empty()) loaded.tokenizers = llama2c_tokenizers(tokens);
+  check_tokenizers(loaded.tokenizers, config);
+  loaded.model = make_model(config);
   file->attach(*loaded.model, *holder);
   holder->keep(file);
   loaded.model->keep(holder);
-  fs::path tokens = llama2c_tokens_beside(path, loaded.config().vocab);
-  check(!tokens.empty() || !options.need_tokenizers,
-        "[model] {}: lacks its tokens: put tokenizer.bin or tok{}.bin beside it", path.string(), loaded.config().vocab);
-  if (!tokens.empty()) loaded.tokenizers = llama2c_tokenizers(tokens);
   return loaded;
 }
 
@@ -120,7 +145,7 @@ fs::path tokens_of_llama2c(const fs::path& path) {
 // Translators and encoders read many texts at a time, which is faster with weights in another order, made when first
 // used. A language model mostly writes one text: it begins at once, with its weights as they are stored.
 void pack_where_it_pays(Model& model) {
-  if (model.config().family == Family::language_model) return;
+  if (model.config().continues_text()) return;
   model.visit_parameters([](Weight& weight) {
     if (weight.is_matrix() && weight.type == kRealType) weight.pack();
   });
@@ -141,8 +166,6 @@ LoadedModel load_model(const fs::path& path, const LoadOptions& options) {
   else
     fail("[model] \"{}\" is no model: name a folder that holds config.json and the weights, a .gguf or a .bin file",
          path.string());
-  if (loaded.tokenizers.source) check_tokenizer(*loaded.tokenizers.source, loaded.config(), "source");
-  if (loaded.tokenizers.target) check_tokenizer(*loaded.tokenizers.target, loaded.config(), "target");
   pack_where_it_pays(*loaded.model);
   return loaded;
 }

@@ -8,6 +8,8 @@
 #include "base/temporary_folder.h"
 #include "formats/small_gguf.h"
 #include "inference/generate.h"
+#include "inference/model_text.h"
+#include "inference/text_translator.h"
 #include "models/small_models.h"
 #include "text/tokenizer_training.h"
 
@@ -64,6 +66,58 @@ TEST_F(LoadedModels, TranslateAsTheModelThatWasWritten) {
   const auto after = translate(*loaded.model, {&ids, 1}, {.max_tokens = 5});
   EXPECT_EQ(before[0][0].ids, after[0][0].ids);
   EXPECT_NEAR(before[0][0].score, after[0][0].score, 1e-5);
+}
+
+// The model reads its source as its files say: with an end, or without one where tokenizer.json adds none.
+TEST_F(LoadedModels, ReadTheSourceAsTheirFilesSay) {
+  const std::vector<std::string> texts = {"abc"};
+  const LoadedModel with = load_model(folder());
+  nlohmann::json file = nlohmann::json::parse(read_text(folder() / "tokenizer.json"));
+  file["post_processor"] = nullptr;
+  write_text(folder() / "tokenizer.json", file.dump());
+  const LoadedModel without = load_model(folder());
+  const std::vector<int32_t> ids = without.tokenizers.source->encode("abc");
+  EXPECT_EQ(input_ids(without, "abc"), ids);
+  EXPECT_EQ(input_ids(with, "abc").size(), ids.size() + 1);
+  for (const LoadedModel* model : {&with, &without}) {
+    const TextTranslator translator(*model, {});
+    TranslatedText text;
+    const auto tasks = translator.start("abc", text);
+    ASSERT_EQ(text.parts.size(), 1u);
+    EXPECT_EQ(text.parts[0].source, input_ids(*model, "abc"));
+  }
+  write_text(folder() / "recipe.toml", "");  // trained here, hence with an end
+  EXPECT_EQ(input_ids(load_model(folder()), "abc").size(), ids.size() + 1);
+}
+
+TEST_F(LoadedModels, ATokenizerOfFewerTokensIsNoted) {
+  EXPECT_TRUE(load_model(folder()).config().notes.empty());
+  nlohmann::ordered_json larger = json();
+  larger["vocab_size"] = 400;
+  write(larger);
+  const std::vector<std::string>& notes = load_model(folder()).config().notes;
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find("fewer than the 400 of the model's vocabulary"), std::string::npos) << notes[0];
+  larger["vocab_size"] = 3;
+  write(larger);
+  expect_error("more than the 3 of the model's vocabulary");
+}
+
+// What a config says is compared with the files before anything is built by it.
+TEST_F(LoadedModels, AConfigOfMoreThanTheFilesHold) {
+  const auto expect = [&](const char* key, int64_t value, const std::string& part) {
+    nlohmann::ordered_json changed = json();
+    changed[key] = value;
+    write_text(folder() / "config.json", changed.dump());
+    expect_error(part);
+  };
+  expect("decoder_layers", 2000000000, "speaks of 2000000000 layers, but the files hold");
+  expect("encoder_layers", 1000000, "speaks of 1000000 layers, but the files hold");
+  nlohmann::ordered_json changed = json();
+  changed["max_position_embeddings"] =
+      1000000000;  // sinusoids: no file has them, and none are made before a text needs them
+  write_text(folder() / "config.json", changed.dump());
+  EXPECT_EQ(error(), "none");
 }
 
 // Weights that are packed change no promise: rows have the same bits in any company.

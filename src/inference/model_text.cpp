@@ -9,28 +9,38 @@ void append(std::vector<int32_t>& ids, const std::vector<int32_t>& more) {
   ids.insert(ids.end(), more.begin(), more.end());
 }
 
-bool has_two_sides(Family family) { return family == Family::seq2seq || family == Family::rnn_seq2seq; }
-
-// The files of a model say what stands around a text; where they do not, its special tokens do.
-std::vector<int32_t> wrapped(const LoadedModel& loaded, const std::vector<int32_t>& text) {
-  const Tokenizers& tokenizers = loaded.tokenizers;
-  const SpecialIds special = tokenizers.source->special();
-  const Family family = loaded.config().family;
-  std::vector<int32_t> ids, after;
+// A model trained by Limpid reads its source with an end, and an encoder its text between the tokens that begin and
+// end one; others by the custom of their families. The files of a model may say otherwise.
+std::vector<int32_t> ids_before(const LoadedModel& loaded) {
+  const Config& config = loaded.config();
+  const SpecialIds special = loaded.tokenizers.source->special();
   // Of translators those that are told languages, and BART, have something there.
-  const std::string& type = loaded.config().model_type;
-  const bool marked = type == "bart" || type == "mbart" || type == "m2m_100";
-  if (!has_two_sides(family) || marked) ids = tokenizers.before;
-  if (family != Family::language_model) after = tokenizers.after;
-  const bool begins = !has_two_sides(family) && special.begin >= 0 && special.begin != special.end;
-  if (ids.empty() && begins) ids.push_back(special.begin);
-  if (after.empty() && family != Family::language_model && special.end >= 0) after.push_back(special.end);
-  append(ids, text);
-  append(ids, after);
-  return ids;
+  const bool marked = config.model_type == "bart" || config.model_type == "mbart" || config.model_type == "m2m_100";
+  if (config.has_source() && !marked) return {};
+  if (!loaded.tokenizers.before.empty() || config.has_source()) return loaded.tokenizers.before;
+  if (loaded.tokenizers.stated && !config.continues_text()) return {};
+  return special.begin >= 0 && special.begin != special.end ? std::vector{special.begin} : std::vector<int32_t>{};
+}
+
+std::vector<int32_t> ids_after(const LoadedModel& loaded) {
+  if (loaded.config().continues_text()) return {};
+  const int32_t end = loaded.tokenizers.source->special().end;
+  if (!loaded.tokenizers.after.empty() || loaded.tokenizers.stated || end < 0) return loaded.tokenizers.after;
+  return {end};
 }
 
 }  // namespace
+
+std::vector<int32_t> wrapped(const LoadedModel& loaded, const std::vector<int32_t>& text) {
+  std::vector<int32_t> ids = ids_before(loaded);
+  append(ids, text);
+  append(ids, ids_after(loaded));
+  return ids;
+}
+
+SpecialCount special_count(const LoadedModel& loaded) {
+  return {std::ssize(ids_before(loaded)), std::ssize(ids_after(loaded))};
+}
 
 std::vector<int32_t> input_ids(const LoadedModel& loaded, std::string_view text) {
   std::vector<int32_t> ids = wrapped(loaded, loaded.tokenizers.source->encode(text));

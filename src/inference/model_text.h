@@ -7,8 +7,15 @@
 
 namespace limpid {
 
-// What the model goes on from (language models), reads (encoders) or translates (the source, with its end token). For a
-// language model without a text it is the token that begins one; throws where the model has none.
+// The ids of a text with those around them that the model was trained with, and how many these are.
+std::vector<int32_t> wrapped(const LoadedModel& loaded, const std::vector<int32_t>& text);
+struct SpecialCount {
+  int64_t before = 0, after = 0;
+};
+SpecialCount special_count(const LoadedModel& loaded);
+
+// What the model goes on from (language models), reads (encoders) or translates (the source, with its end token if it
+// wants one). For a language model without a text it is the token that begins one; throws where the model has none.
 std::vector<int32_t> input_ids(const LoadedModel& loaded, std::string_view text);
 
 // A target of an encoder-decoder model, with its end token.

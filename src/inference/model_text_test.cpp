@@ -36,6 +36,19 @@ TEST(ModelText, WhatTheFilesSayGoesFirst) {
   EXPECT_EQ(input_ids(loaded("bert", {7}, {8}), "ab"), (Ids{7, 'a', 'b', 8}));
 }
 
+TEST(ModelText, FilesMaySayThatNothingStandsAroundAText) {
+  for (const auto& [name, usual] : {std::pair{"marian", Ids{'a', 'b', kEnd}}, {"bert", Ids{kBegin, 'a', 'b', kEnd}}}) {
+    LoadedModel model = loaded(name);
+    EXPECT_EQ(input_ids(model, "ab"), usual);
+    model.tokenizers.stated = true;
+    EXPECT_EQ(input_ids(model, "ab"), (Ids{'a', 'b'}));
+    EXPECT_EQ(special_count(model).before + special_count(model).after, 0);
+  }
+  LoadedModel model = loaded("gpt2");
+  model.tokenizers.stated = true;
+  EXPECT_EQ(input_ids(model, "ab"), (Ids{kBegin, 'a', 'b'}));  // a language model's text begins all the same
+}
+
 TEST(ModelText, MasksAreFoundUnderTheirNames) {
   EXPECT_EQ(masked_ids(loaded("bert"), "a[MASK]b<mask>"), (Ids{kBegin, 'a', kMask, 'b', kMask, kEnd}));
   EXPECT_EQ(masked_ids(loaded("bert"), "[MASK]"), (Ids{kBegin, kMask, kEnd}));

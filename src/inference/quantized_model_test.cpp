@@ -23,7 +23,7 @@ SmallModel small_writer(const std::string& name) {
   return name.starts_with("gpt2") ? small_model(small_configs().at(name)) : small_translator(name);
 }
 
-bool reads_source(const Model& model) { return model.config().family != Family::language_model; }
+bool reads_source(const Model& model) { return !model.config().continues_text(); }
 
 // The scores of the token after the last one.
 std::vector<real> full_pass(const Model& model, const Ids& text, const Ids& tokens) {
@@ -100,7 +100,7 @@ TEST_P(QuantizedModels, ComparisonTellsWhatWasLost) {
   EXPECT_EQ(same.tokens, static_cast<int64_t>(batch.labels.size()));
   limpid::Run run({});
   const Loss loss = small.model->loss(run, batch, {});
-  EXPECT_NEAR(same.loss, loss.sum / static_cast<double>(loss.tokens), 1e-5);
+  EXPECT_NEAR(same.loss, loss.mean(), 1e-5);
   EXPECT_NEAR(same.perplexity(), std::exp(same.reference_loss), 1e-9);
 
   const QuantizedModel eight = quantize(*small.model, {.bits = 8});

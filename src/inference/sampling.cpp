@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "kernels/top_numbers.h"
 
 namespace limpid {
 namespace {
@@ -156,10 +157,8 @@ Candidate draw(std::span<const Candidate> candidates, double uniform) {
 
 double log_sum_of_exp(std::span<const real> logits) {
   check(!logits.empty(), "[sampling] there are no tokens to choose from");
-  const auto top = static_cast<double>(*std::max_element(logits.begin(), logits.end()));
-  double sum = 0;
-  for (const real x : logits) sum += std::exp(static_cast<double>(x) - top);
-  const double result = top + std::log(sum);
+  const kernels::SumOfExponentials sum = kernels::sum_of_exponentials(logits);
+  const double result = static_cast<double>(sum.max) + std::log(static_cast<double>(sum.sum));
   check(std::isfinite(result), "[sampling] the model's scores are not numbers: it has diverged or is damaged");
   return result;
 }

@@ -103,7 +103,7 @@ int64_t context_of(const Config& config, const TextScoreOptions& options) {
 std::vector<TextScore> score_texts(const Model& model, std::span<const std::vector<int32_t>> texts,
                                    const TextScoreOptions& options) {
   const Config& config = model.config();
-  check(config.family == Family::language_model,
+  check(config.continues_text(),
         "[score] a model of type \"{}\" is no language model: give it pairs of a source and a target if it translates",
         config.model_type);
   const int64_t context = context_of(config, options);
@@ -129,8 +129,8 @@ std::vector<TextScore> score_texts(const Model& model, std::span<const std::vect
 std::vector<TextScore> score_pairs(const Model& model, std::span<const std::vector<int32_t>> sources,
                                    std::span<const std::vector<int32_t>> targets, const TextScoreOptions& options) {
   const Config& config = model.config();
-  check(config.family == Family::seq2seq || config.family == Family::rnn_seq2seq,
-        "[score] a model of type \"{}\" does not translate: give it single texts", config.model_type);
+  check(config.has_source(), "[score] a model of type \"{}\" does not translate: give it single texts",
+        config.model_type);
   check(sources.size() == targets.size(), "[score] {} sources for {} targets", sources.size(), targets.size());
   check(config.decoder_start_token.has_value(),
         "[score] the config does not say which token a text starts with: add \"decoder_start_token_id\"");

@@ -28,8 +28,11 @@ size_t TranslatedText::choices() const {
 }
 
 TextTranslator::TextTranslator(const LoadedModel& loaded, const TextTranslatorOptions& options)
-    : loaded_(loaded), options_(options), most_tokens_(most_positions(loaded.config()) - 1) {
-  check(loaded.tokenizers.source->special().end >= 0,
+    : loaded_(loaded),
+      options_(options),
+      around_(special_count(loaded)),
+      most_tokens_(most_positions(loaded.config()) - around_.before - around_.after) {
+  check(loaded.tokenizers.stated || loaded.tokenizers.source->special().end >= 0,
         "[translate] the source tokenizer has no end token: its vocabulary lacks \"</s>\"");
   if (!options.prefix.empty()) prefix_ = loaded.tokenizers.target->encode(options.prefix);
 }
@@ -59,7 +62,7 @@ std::vector<std::vector<int32_t>> TextTranslator::split(std::string_view text, T
 std::unique_ptr<GenerationTask> TextTranslator::search(TranslatedText& into, size_t part) const {
   into.open += 1;
   return make_search(loaded_.config(), into.parts[part].source, part == 0 ? prefix_ : std::vector<int32_t>(),
-                     options_.generate, [&into, part](SearchResult result) {
+                     options_.generate, [&into, part, owner = into.owner](SearchResult result) {
                        into.parts[part].results = std::move(result.hypotheses);
                        arrived(into, result.ending);
                      });
@@ -73,7 +76,7 @@ std::unique_ptr<GenerationTask> TextTranslator::draw(TranslatedText& into, size_
       std::max<int64_t>(1, longest_target(loaded_.config(), options_.generate, std::ssize(drawn.source)));
   into.open += 1;
   return make_completion(loaded_.config(), *loaded_.tokenizers.target, std::move(request),
-                         [this, &into, part, sample](const Completion& completion) {
+                         [this, &into, part, sample, owner = into.owner](const Completion& completion) {
                            Hypothesis& hypothesis = into.parts[part].results[sample];
                            for (const GeneratedToken& token : completion.tokens) hypothesis.ids.push_back(token.id);
                            hypothesis.log_probability = completion.log_probability;
@@ -83,10 +86,7 @@ std::unique_ptr<GenerationTask> TextTranslator::draw(TranslatedText& into, size_
 }
 
 std::vector<std::unique_ptr<GenerationTask>> TextTranslator::start(std::string_view text, TranslatedText& into) const {
-  for (auto& ids : split(text, into)) {
-    ids.push_back(loaded_.tokenizers.source->special().end);
-    into.parts.push_back({std::move(ids)});
-  }
+  for (const auto& ids : split(text, into)) into.parts.push_back({wrapped(loaded_, ids)});
   std::vector<std::unique_ptr<GenerationTask>> writings;
   for (size_t part = 0; part < into.parts.size(); ++part) {
     if (!options_.sample) {
@@ -134,8 +134,9 @@ std::string TextTranslator::links(const TranslatedText& text, size_t choice, con
   int64_t source = 0, target = 0;
   for (const TranslatedPart& part : text.parts) {
     for (const auto& [from, to] : hard_links(aligned(part, choice, which)))
-      links += fmt::format("{}{}-{}", links.empty() ? "" : " ", source + from, target + to);
-    source += std::ssize(part.source) - 1;
+      if (from >= around_.before)
+        links += fmt::format("{}{}-{}", links.empty() ? "" : " ", source + from - around_.before, target + to);
+    source += std::ssize(part.source) - around_.before - around_.after;
     target += std::ssize(part.choice(choice).ids);
   }
   return links;

@@ -12,6 +12,7 @@
 #include "inference/complete.h"
 #include "inference/generate.h"
 #include "inference/loaded_model.h"
+#include "inference/model_text.h"
 
 namespace limpid {
 
@@ -25,7 +26,7 @@ struct TextTranslatorOptions {
 
 // What the model is given at once: a text, or a sentence or part of a long one.
 struct TranslatedPart {
-  std::vector<int32_t> source;  // with the end token
+  std::vector<int32_t> source;  // with what the model wants around it
   std::vector<Hypothesis> results = {};
 
   const Hypothesis& choice(size_t i) const { return results.at(std::min(i, results.size() - 1)); }  // or the last one
@@ -38,6 +39,7 @@ struct TranslatedText {
   size_t open = 0;                               // results to come
   std::function<void()> done = {};               // called when the last one has come
   std::function<void(FinishReason)> ended = {};  // called with how each part ended
+  std::shared_ptr<const void> owner = {};        // what this is part of: the writings keep it alive
 
   size_t choices() const;
 };
@@ -46,7 +48,7 @@ class TextTranslator {
  public:
   TextTranslator(const LoadedModel& loaded, const TextTranslatorOptions& options);
 
-  int64_t most_tokens() const { return most_tokens_; }  // that the model reads, without the end
+  int64_t most_tokens() const { return most_tokens_; }  // of a text that the model reads at once
   int64_t split_above() const { return std::min(options_.split_above, most_tokens_); }
 
   // The writings whose results arrive in `into`, which must stay where it is until none is open.
@@ -74,6 +76,7 @@ class TextTranslator {
   const LoadedModel& loaded_;
   TextTranslatorOptions options_;
   std::vector<int32_t> prefix_;
+  SpecialCount around_;  // of the source's tokens
   int64_t most_tokens_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<AlignmentOptions> ways_to_read(const Config& config) {
   std::vector<AlignmentOptions> ways;
-  if (config.family == Family::seq2seq)
+  if (config.cross_attention())
     for (int64_t layer = 0; layer < config.decoder.layers; ++layer) {
       for (int64_t head = 0; head < config.decoder.heads; ++head) ways.push_back({.layer = layer, .head = head});
       ways.push_back({.layer = layer});

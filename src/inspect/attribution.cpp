@@ -41,7 +41,7 @@ class StackWalk {
         options_(options),
         position_(position),
         parts_(parts),
-        two_sided_(config.family == Family::seq2seq),
+        two_sided_(config.cross_attention()),
         names_(stack_names(config, "decoder")),
         scope_(stack_scope(config)) {}
 
@@ -197,15 +197,14 @@ double chosen_bias(const Output& output, const AttributionOptions& options, cons
 }
 
 std::vector<std::string> wanted_taps(const Config& config) {
-  if (config.family == Family::rnn_seq2seq) return {"decoder.*.h", "context", "decoder.embed"};
-  const std::string scope = stack_scope(config), side = config.family == Family::seq2seq ? "decoder." : "";
+  if (config.recurrent()) return {"decoder.*.h", "context", "decoder.embed"};
+  const std::string scope = stack_scope(config), side = config.cross_attention() ? "decoder." : "";
   std::vector<std::string> taps = {scope + ".*.scale", scope + ".*attn.z",        scope + ".*.ffn.post",
                                    side + "embed",     side + "pos_embed",        side + "final_norm.scale",
                                    side + "embed_in",  side + "embed_norm.scale", scope + ".*.ffn_out"};
-  if (config.family == Family::encoder)
+  if (!config.writes())
     for (const char* tap : {"segment_embed", "head_norm.scale", "final_norm"}) taps.emplace_back(tap);
-  if (config.family == Family::encoder)
-    taps.push_back(fmt::format("{}.{}.resid_post", scope, config.encoder.layers - 1));
+  if (!config.writes()) taps.push_back(fmt::format("{}.{}.resid_post", scope, config.encoder.layers - 1));
   return taps;
 }
 
@@ -238,10 +237,10 @@ Attribution attribute_logit(const Model& model, const Example& example, const At
     result.parts.push_back(
         {"output.bias", PartKind::bias, -1, -1, chosen_bias(model.output(), options, numbers.data(), logits)});
   }
-  if (config.family == Family::rnn_seq2seq) {
+  if (config.recurrent()) {
     attribute_recurrent(config, record, w, position, result.parts);
   } else {
-    if (config.family == Family::encoder) {
+    if (!config.writes()) {
       const EncoderHead head(config, weights);
       const std::string last = config.final_norm ? std::string("final_norm")
                                                  : fmt::format("blocks.{}.resid_post", config.encoder.layers - 1);

@@ -7,10 +7,10 @@ namespace limpid {
 Continuations::Continuations(const Model& model, const Example& example, std::vector<int32_t> prefix)
     : model_(model), example_(example), prefix_(std::move(prefix)), written_(1) {
   const Config& config = model.config();
-  check(config.family != Family::encoder, "[look] an encoder writes nothing: take a model that does");
+  check(config.writes(), "[look] an encoder writes nothing: take a model that does");
   if (example.changes) return;
   state_ = make_decoder_state(model);
-  const bool goes_on = config.family == Family::language_model;
+  const bool goes_on = config.continues_text();
   next_ = state_->add(std::vector<std::vector<int32_t>>{goes_on ? example.batch.input.ids : example.batch.source.ids});
   for (const int32_t id : prefix_) {
     state_->step(next_);
@@ -19,14 +19,14 @@ Continuations::Continuations(const Model& model, const Example& example, std::ve
 }
 
 bool Continuations::full() const {
-  const bool goes_on = model_.config().family == Family::language_model;
+  const bool goes_on = model_.config().continues_text();
   const auto read =
       static_cast<int64_t>((goes_on ? example_.batch.input.ids.size() : 1) + prefix_.size() + written_.front().size());
   return read > most_positions(model_.config());
 }
 
 void Continuations::read_whole() {
-  const bool goes_on = model_.config().family == Family::language_model;
+  const bool goes_on = model_.config().continues_text();
   whole_.clear();
   for (const std::vector<int32_t>& written : written_) {
     std::vector<int32_t> all = goes_on ? example_.batch.input.ids : std::vector<int32_t>{};

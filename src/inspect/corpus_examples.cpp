@@ -42,7 +42,7 @@ CorpusExamples::CorpusExamples(const Session& session, CorpusOptions options)
   check(!session.two_sided() || options_.files.size() == 2,
         "[corpus] this model reads pairs: name two files, SOURCE TARGET, line by line");
   check(session.two_sided() || options_.files.size() == 1, "[corpus] this model reads one text: name one file");
-  check(options_.window == 0 || session.config().family == Family::language_model,
+  check(options_.window == 0 || session.config().continues_text(),
         "[corpus] only language models read a text as one stream: leave the window out");
   check(options_.window <= most_positions(session.config()), "[corpus] the window is {}, the model reads {} tokens",
         options_.window, most_positions(session.config()));

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<double> mean_of_text(const Session& session, const std::string& text, const std::string& tap) {
   const auto values = tap_values(session.model(), session.example({text, ""}), {tap});
-  check(values.contains(tap), "[look] the tap {} did not fire: limpid look MODEL taps lists all", tap);
+  check(values.contains(tap), "[look] the tap {} did not fire: does this model have it?", tap);
   return values.at(tap).mean();
 }
 

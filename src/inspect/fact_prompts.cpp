@@ -26,7 +26,7 @@ std::vector<int64_t> subject_positions(const Tokenizer& tokenizer, const std::st
 }  // namespace
 
 FactPrompts::FactPrompts(const Session& session, const FactWorld& world) : session_(session) {
-  check(session.config().family == Family::language_model,
+  check(session.config().continues_text(),
         "[facts] the world of facts is asked of language models: recipes/facts.toml trains one");
   const Tokenizer& tokenizer = session.reader();
   for (size_t i = 0; i < world.sentences().size(); ++i) {
@@ -40,7 +40,7 @@ FactPrompts::FactPrompts(const Session& session, const FactWorld& world) : sessi
           sentence.answer);
     prompt.answer = whole[ids.size()];
     check(prompt.answer != tokenizer.special().unknown,
-          "[facts] the model does not know the word {}: train it on limpid data facts", sentence.answer);
+          "[facts] the model does not know the word {}: train it on the corpus of facts", sentence.answer);
     prompt.subject = subject_positions(tokenizer, sentence.prompt, world.facts()[sentence.fact].subject,
                                        ids.size() - tokenizer.encode(sentence.prompt).size());
     prompts_.push_back(std::move(prompt));

@@ -44,7 +44,7 @@ class FactSample {
 size_t find_fact(const FactWorld& world, const std::string& text) {
   for (const FactSentence& sentence : world.sentences())
     if (sentence.text() == text || sentence.prompt == text) return sentence.fact;
-  fail("[facts] the world has no sentence \"{}\": limpid data facts shows some of those it has", text);
+  fail("[facts] the world has no sentence \"{}\": take one of the corpus of facts", text);
 }
 
 // Another object of the same relation.

@@ -35,8 +35,8 @@ class LookJson : public testing::TestWithParam<std::tuple<std::string, Saved>> {
 
   const Session& session() const { return saved.session; }
   const Model& model() const { return saved.session.model(); }
-  bool language_model() const { return model().config().family == Family::language_model; }
-  bool recurrent() const { return model().config().family == Family::rnn_seq2seq; }
+  bool language_model() const { return model().config().continues_text(); }
+  bool recurrent() const { return model().config().recurrent(); }
   std::string block(int64_t layer) const { return fmt::format("{}.{}", stack_scope(model().config()), layer); }
 
   SavedSession saved;

@@ -72,7 +72,7 @@ LensCell read_cell(const real* logits, int64_t count, int64_t top, int32_t watch
 
 std::vector<std::string> lens_taps(const Config& config) {
   std::vector<std::string> taps = lens_layers(config);
-  if (config.family == Family::rnn_seq2seq) taps.insert(taps.end(), {"context", "decoder.embed"});
+  if (config.recurrent()) taps.insert(taps.end(), {"context", "decoder.embed"});
   return taps;
 }
 
@@ -80,7 +80,7 @@ std::vector<std::string> lens_taps(const Config& config) {
 
 std::vector<std::string> lens_layers(const Config& config) {
   std::vector<std::string> layers;
-  if (config.family == Family::rnn_seq2seq) {
+  if (config.recurrent()) {
     for (int64_t i = 0; i < config.rnn.layers; ++i) layers.push_back(fmt::format("decoder.{}.h", i));
     return layers;
   }

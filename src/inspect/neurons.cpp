@@ -72,15 +72,15 @@ std::string read_norm_name(const Config& config, const BlockNames& names, bool c
 DirectionReader::DirectionReader(const Model& model, const std::string& side, int64_t block) {
   const Config& config = model.config();
   const WeightTable weights(model);
-  const bool encoder = config.family == Family::seq2seq && side == "encoder";
-  if (config.family != Family::rnn_seq2seq) {
+  const bool encoder = config.cross_attention() && side == "encoder";
+  if (!config.recurrent()) {
     const StackNames& stack = stack_names(config, side);
     const BlockNames names = stack.of(block);
     const bool after = config.norm_place == NormPlace::after;
     // The norm that closes the block: attention's where there is no feed-forward network.
-    const std::string last = config.feed_forward                            ? names.norm_ffn
-                             : config.family == Family::seq2seq && !encoder ? names.norm_cross
-                                                                            : names.norm_self;
+    const std::string last = config.feed_forward                    ? names.norm_ffn
+                             : config.cross_attention() && !encoder ? names.norm_cross
+                                                                    : names.norm_self;
     has_norm_ = after || config.final_norm;
     if (has_norm_) norm_ = weights.norm(after ? last : stack.final_norm, config.norm_options(), config.width);
   }
@@ -110,7 +110,7 @@ NeuronReader::NeuronReader(const Model& model, const std::string& side, int64_t 
   const WeightTable weights(model);
   const StackNames& stack = stack_names(config, side);
   const BlockNames names = stack.of(block);
-  const bool cross = config.family == Family::seq2seq && side != "encoder";
+  const bool cross = config.cross_attention() && side != "encoder";
   tap_ = fmt::format("{}.{}.ffn.post", stack_scope(config, side), block);
   question_ = weights.projection(config.fused_gate ? names.ffn.gate_up
                                  : config.gated    ? names.ffn.gate

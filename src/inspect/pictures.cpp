@@ -100,15 +100,13 @@ Heatmap attention_map(const Shown& attention, const Example& example, const Bloc
 
 Picture block_picture(const Session& session, const Example& example, const BlockPictureOptions& options) {
   const Config& config = session.config();
-  check(config.family != Family::rnn_seq2seq, "[look] a recurrent model has no blocks: name a tap with --tap");
+  check(!config.recurrent(), "[look] a recurrent model has no blocks: name a tap");
   const std::string scope = stack_scope(config, options.side);
   const int64_t layers = stack_config(config, options.side).layers;
   check(options.block >= 0 && options.block < layers, "[look] there is no block {}: the stack has {}, 0 … {}",
         options.block, layers, layers - 1);
   const std::string block = fmt::format("{}.{}.", scope, options.block);
-  const std::string attention = options.cross                      ? "cross_attn."
-                                : config.family == Family::seq2seq ? "self_attn."
-                                                                   : "attn.";
+  const std::string attention = options.cross ? "cross_attn." : config.cross_attention() ? "self_attn." : "attn.";
   const std::vector<TapInfo> known = list_taps(session.model());
   std::vector<TapInfo> taps = find_taps(known, block + attention + (options.pattern ? "pattern" : "masked"), config);
   std::vector<std::string> titles = {"", "up-projection", "activation", "down-projection"};
@@ -140,7 +138,7 @@ Picture block_picture(const Session& session, const Example& example, const Bloc
 
 Picture head_grid(const Session& session, const Example& example, const std::string& pattern) {
   const Config& config = session.config();
-  const bool recurrent = config.family == Family::rnn_seq2seq;
+  const bool recurrent = config.recurrent();
   const std::string usual =
       recurrent ? "align" : stack_scope(config) + (session.two_sided() ? ".*.cross_attn.pattern" : ".*.attn.pattern");
   const auto taps = find_taps(list_taps(session.model()), pattern.empty() ? usual : pattern, config);

@@ -108,8 +108,7 @@ std::vector<int64_t> chosen_positions(const Place& place, int64_t count, const s
       for (size_t i = 0; i < tokens.size(); ++i)
         if (tokens[i] == range.token || without_space_mark(tokens[i]) == range.token)
           chosen.push_back(static_cast<int64_t>(i));
-      check(chosen.size() > before, "[look] the text has no token \"{}\": limpid tokenize shows what it has",
-            range.token);
+      check(chosen.size() > before, "[look] the text has no token \"{}\": name one that it has", range.token);
       continue;
     }
     const auto from_start = [&](int64_t i) { return i < 0 ? i + count : i; };

@@ -20,12 +20,6 @@ constexpr int64_t kLongest = 24;      // tokens of the sentence
 constexpr int64_t kLookedAt = 100;    // examples among which it is chosen
 constexpr int64_t kRecordings = 400;  // more are thinned out
 
-std::vector<int32_t> with_end(std::vector<int32_t> ids, const Tokenizer& tokenizer) {
-  const int32_t end = tokenizer.special().end;
-  if (end >= 0 && (ids.empty() || ids.back() != end)) ids.push_back(end);
-  return ids;
-}
-
 struct LensArrays {
   std::vector<real> probability, top_probability;
   std::vector<int32_t> top;
@@ -74,13 +68,15 @@ RunRecording::RunRecording(fs::path run, const TokenStore& valid) : folder_(std:
 void RunRecording::record(const Model& model, const Tokenizers& tokenizers, int64_t step) const {
   const Config& config = model.config();
   if (first_.empty() || !config.labels.empty()) return;
-  const bool two_sided = config.family == Family::seq2seq || config.family == Family::rnn_seq2seq;
+  const bool two_sided = config.has_source();
   std::error_code error;
   fs::create_directories(folder_ / "recorded", error);
   for (const int64_t later : recorded_steps(folder_))
     if (later > step) fs::remove(recording_of(folder_, later), error);
-  const std::vector<int32_t> source = two_sided ? with_end(first_, *tokenizers.source) : std::vector<int32_t>{};
-  Example example = example_of(config, source, two_sided ? with_end(second_, *tokenizers.target) : first_);
+  const std::vector<int32_t> source =
+      two_sided ? with_end(first_, tokenizers.source->special().end) : std::vector<int32_t>{};
+  Example example =
+      example_of(config, source, two_sided ? with_end(second_, tokenizers.target->special().end) : first_);
   example.source = pieces_of(*tokenizers.source, source);
   example.input = pieces_of(*tokenizers.target, example.batch.input.ids);
   std::vector<std::string> patterns, attention;

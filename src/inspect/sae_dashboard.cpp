@@ -35,7 +35,7 @@ TapPlace place_of(const std::string& tap) {
 class FeatureReader {
  public:
   FeatureReader(const Model& model, const SaeConfig& config) : place_(place_of(config.tap)) {
-    if (model.config().family == Family::rnn_seq2seq) return;
+    if (model.config().recurrent()) return;
     if (place_.rest == "ffn.post") neurons_.emplace(model, place_.side, place_.block);
     direction_.emplace(model, place_.side, place_.block);
     readable_ = neurons_.has_value() || config.inputs == direction_->width();

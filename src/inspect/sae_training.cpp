@@ -252,9 +252,13 @@ SaeScore score_sae(const Session& session, const Sae& sae, const CorpusOptions& 
   std::vector<double> sum(inputs), squares(inputs);
   std::vector<int64_t> fired(features);
   double error = 0, active = 0;
-  Loss plain, spliced, zeroed;
+  struct Total {
+    double sum = 0;
+    int64_t tokens = 0;
+    double mean() const { return sum / static_cast<double>(tokens); }
+  } plain, spliced, zeroed;
   const Arena arena;
-  const auto loss = [&](const Batch& batch, Probe& probe, Loss& into) {
+  const auto loss = [&](const Batch& batch, Probe& probe, Total& into) {
     Run run({.arena = arena, .probe = &probe});
     const bool scored = std::any_of(batch.labels.begin(), batch.labels.end(), [](int32_t l) { return l >= 0; });
     if (!scored) {
@@ -262,8 +266,8 @@ SaeScore score_sae(const Session& session, const Sae& sae, const CorpusOptions& 
       return;
     }
     const Loss one = session.model().loss(run, batch, {});
-    into.sum += one.sum;
-    into.tokens += one.tokens;
+    into.sum += one.sum();
+    into.tokens += one.tokens();
   };
   each_held_out(session, corpus, options, [&](const std::vector<Example>& examples) {
     const Batch batch = join_examples(session.config(), examples);

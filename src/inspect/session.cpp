@@ -11,20 +11,12 @@
 namespace limpid {
 namespace {
 
-bool has_two_sides(const Config& config) {
-  return config.family == Family::seq2seq || config.family == Family::rnn_seq2seq;
-}
+bool has_two_sides(const Config& config) { return config.has_source(); }
 
 void check_length(const Config& config, size_t tokens) {
   const int64_t most = most_positions(config);
   check(static_cast<int64_t>(tokens) <= most, "[look] the text has {} tokens, the model reads {}: give a shorter one",
         tokens, most);
-}
-
-std::vector<int32_t> with_end(const Tokenizer& tokenizer, const std::string& text) {
-  std::vector<int32_t> ids = tokenizer.encode(text);
-  if (tokenizer.special().end >= 0) ids.push_back(tokenizer.special().end);
-  return ids;
 }
 
 }  // namespace
@@ -39,15 +31,15 @@ Example Session::example(const Text& text) const {
     example.input = pieces_of(reader(), ids);
     return example;
   }
-  const std::vector<int32_t> source = with_end(reader(), text.text);
+  const std::vector<int32_t> source = input_ids(loaded, text.text);
   check_length(config(), source.size());
   std::vector<int32_t> target;
   if (text.target.empty()) {
     target = translate(model(), std::span(&source, 1), {.beam = 1}).at(0).at(0).ids;
-    if (writer().special().end >= 0) target.push_back(writer().special().end);
   } else {
-    target = with_end(writer(), text.target);
+    target = writer().encode(text.target);
   }
+  target = with_end(std::move(target), writer().special().end);
   Example example = example_of(config(), source, target);
   example.source = pieces_of(reader(), source);
   example.input = pieces_of(writer(), example.batch.input.ids);
@@ -105,8 +97,8 @@ Example example_of(const Config& config, const std::vector<int32_t>& source, con
   }
   example.batch.input = Tokens::of({ids});
   example.next.assign(ids.size(), -1);
-  if (config.family == Family::language_model) std::copy(ids.begin() + 1, ids.end(), example.next.begin());
-  if (config.family == Family::encoder && config.labels.empty()) example.next = ids;  // what stands there
+  if (config.continues_text()) std::copy(ids.begin() + 1, ids.end(), example.next.begin());
+  if (!config.writes() && config.labels.empty()) example.next = ids;  // what stands there
   if (!config.labels.empty()) example.choice = TokenChoice::first_of_each(example.batch.input.sequences);
   return example;
 }

@@ -68,7 +68,7 @@ std::optional<std::string> with_end(std::string_view name, std::string_view thei
 // Hooks whose meaning depends on the model: the second norm of a decoder is cross-attention's, a gated network's
 // hook_pre is the gate, and what leaves a block of post-norm has been normalised.
 std::vector<HookName> hooks_of(const Config& config, bool decoder) {
-  const bool cross = config.family == Family::seq2seq && decoder;
+  const bool cross = config.cross_attention() && decoder;
   std::vector<HookName> hooks = {{"mlp.hook_pre_linear", "ffn.pre"},
                                  {"mlp.hook_pre", config.gated ? "ffn.gate" : "ffn.pre"},
                                  {"ln2.hook_normalized", cross ? "norm_cross" : "norm2"},
@@ -85,7 +85,7 @@ std::vector<HookName> hooks_of(const Config& config, bool decoder) {
 
 // Where a stack of two calls its self-attention self_attn.
 std::string with_self(std::string name, const Config& config) {
-  if (config.family != Family::seq2seq) return name;
+  if (!config.cross_attention()) return name;
   const size_t at = name.find("attn.");
   // Names without a stack stand for both: "hook_embed" is "*.embed".
   if (name.find('.') == std::string::npos && name.find('*') == std::string::npos) return "*." + name;
@@ -169,8 +169,7 @@ std::vector<TapInfo> find_taps(const std::vector<TapInfo>& taps, std::string_vie
     names.emplace_back(tap.name);
     if (matches_pattern(ours, tap.name)) found.push_back(tap);
   }
-  check(!found.empty(), "[look] the model has no tap {}{}; limpid look MODEL taps lists all", pattern,
-        did_you_mean(ours, names));
+  check(!found.empty(), "[look] the model has no tap {}{}; docs/taps.md lists all", pattern, did_you_mean(ours, names));
   return found;
 }
 

@@ -16,12 +16,12 @@ namespace {
 constexpr int64_t kTokensAtOnce = 1024;  // of a batch of corrupted runs
 
 std::string embed_tap(const Config& config, const std::string& side) {
-  const bool two = config.family == Family::seq2seq || config.family == Family::rnn_seq2seq;
+  const bool two = config.has_source();
   return two ? stack_scope(config, side) + ".embed" : "embed";
 }
 
 int64_t layer_count(const Config& config, const std::string& side) {
-  return config.family == Family::rnn_seq2seq ? config.rnn.layers : stack_config(config, side).layers;
+  return config.recurrent() ? config.rnn.layers : stack_config(config, side).layers;
 }
 
 double deviation_of(const Weight& weight) {
@@ -180,9 +180,9 @@ class Tracer {
 }  // namespace
 
 std::vector<std::string> traced_names(const Config& config, const std::string& side) {
-  if (config.family == Family::rnn_seq2seq) return {"h"};
+  if (config.recurrent()) return {"h"};
   std::vector<std::string> names = {"resid_post", "attn_out"};
-  if (config.family == Family::seq2seq && side != "encoder") names.emplace_back("cross_attn_out");
+  if (config.cross_attention() && side != "encoder") names.emplace_back("cross_attn_out");
   if (config.feed_forward) names.emplace_back("ffn_out");
   return names;
 }

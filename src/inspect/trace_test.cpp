@@ -21,7 +21,7 @@ TEST_P(TraceOf, TheLastLayerAtTheAnswerGivesAllBack) {
   EXPECT_GT(trace.deviation, 0);
   const TraceMap& stream = trace.maps[0];
   const auto last = static_cast<int64_t>(stream.taps.size()) - 1;
-  if (small.session.config().family != Family::rnn_seq2seq) {  // there the context reaches the output beside the state
+  if (!small.session.config().recurrent()) {  // there the context reaches the output beside the state
     EXPECT_NEAR(stream.probability[last * trace.positions + 2], trace.clean, 1e-6);
   }
   EXPECT_NEAR(stream.probability[last * trace.positions + 3], trace.corrupted, 1e-6);  // the future

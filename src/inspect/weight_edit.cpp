@@ -64,7 +64,7 @@ Weight& find_weight(Model& model, const std::string& name) {
     if (weight.name == name) found = &weight;
   });
   const std::vector<std::string_view> known(names.begin(), names.end());
-  check(found != nullptr, "[look] the model has no weight {}{}; limpid look MODEL intervene --weights lists all", name,
+  check(found != nullptr, "[look] the model has no weight {}{}: name one that its files have", name,
         [&] { return did_you_mean(name, known); });
   return *found;
 }

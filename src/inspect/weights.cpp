@@ -70,8 +70,7 @@ const Weight& WeightTable::weight(const std::string& name) const {
   if (found == weights_.end()) {
     std::vector<std::string_view> names;
     for (const auto& entry : weights_) names.emplace_back(entry.first);
-    fail("[look] the model has no weight {}{}; limpid look MODEL intervene --weights lists all", name,
-         did_you_mean(name, names));
+    fail("[look] the model has no weight {}{}: name one that its files have", name, did_you_mean(name, names));
   }
   return found->second;
 }
@@ -123,16 +122,15 @@ NormWeights WeightTable::norm(const std::string& name, const NormOptions& option
 
 const StackNames& stack_names(const Config& config, const std::string& side) {
   const ModelNames& names = names_of(config);
-  const bool encoder = config.family == Family::encoder || (config.family == Family::seq2seq && side == "encoder");
+  const bool encoder = !config.writes() || (config.cross_attention() && side == "encoder");
   return encoder ? names.encoder : names.decoder;
 }
 
 const Weight& embedding_table(const WeightTable& weights, const Config& config, const std::string& side) {
   const bool encoder = side == "encoder";
-  if (config.family == Family::rnn_seq2seq)
-    return weights.weight(encoder ? "encoder.embed.weight" : "decoder.embed.weight");
+  if (config.recurrent()) return weights.weight(encoder ? "encoder.embed.weight" : "decoder.embed.weight");
   const ModelNames& names = names_of(config);
-  if (config.family == Family::seq2seq && !config.share_source_embedding)
+  if (config.cross_attention() && !config.share_source_embedding)
     return weights.weight((encoder ? names.source_embedding : names.target_embedding) + ".weight");
   return weights.weight(names.embedding + ".weight");
 }

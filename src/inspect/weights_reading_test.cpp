@@ -46,7 +46,7 @@ TEST(Neurons, AnAnswerPlantedInTheDownProjectionIsFound) {
   for (const char* name : {"gpt2", "llama", "marian", "pegasus"}) {
     const SmallModel small = small_model(small_configs().at(name));
     const bool turned = small.model->config().layout == WeightLayout::in_out;
-    const std::string scope = small.model->config().family == Family::seq2seq ? "decoder" : "";
+    const std::string scope = small.model->config().cross_attention() ? "decoder" : "";
     const BlockNames names = stack_names(small.model->config(), scope).of(1);
     const Weight output = small.model->output().weight();
     const int64_t width = small.model->config().width;

@@ -33,9 +33,7 @@ std::vector<std::string> split_words(const std::string& text) {
 }  // namespace
 
 std::vector<int32_t> ids_with_end(const Tokenizer& tokenizer, const std::string& text) {
-  std::vector<int32_t> ids = tokenizer.encode(text);
-  ids.push_back(tokenizer.special().end);
-  return ids;
+  return with_end(tokenizer.encode(text), tokenizer.special().end);
 }
 
 WordAttention attention_of_words(const Tokenizers& tokenizers, const std::string& source, const std::string& target,

@@ -35,13 +35,6 @@ HWY_INLINE void with_dropout(const Dropout& dropout, const Call& call) {
   }
 }
 
-// Writes v to p, or adds it to what stands there.
-template <class Part>
-HWY_INLINE void put(Part part, bool accumulate, RealVec v, real* p) {
-  if (accumulate) v = hn::Add(part.load(p), v);
-  part.store(v, p);
-}
-
 // The stretches: n numbers, the first of which has `index` in the dropout's mask.
 
 void forward_stretch(Activation f, const Dropout& dropout, uint64_t index, int64_t n, const real* x, real* y) {

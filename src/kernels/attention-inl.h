@@ -216,54 +216,19 @@ class ScoreRule {
 class PairDropout {
  public:
   PairDropout(const Dropout& dropout, uint64_t start, int64_t m)
-      : key_(dropout.key),
-        words_(dropout_words(key_, start)),
-        start_(start),
-        m_(static_cast<uint64_t>(m)),
-        limit_(dropout_limit(dropout.rate)) {}
+      : mask_(dropout, start), start_(start), m_(static_cast<uint64_t>(m)) {}
 
   static constexpr bool kDrops = true;
 
   // Whether the pairs of key j with queries i, i + 1, … are kept.
   template <class D>
   HWY_INLINE hn::Mask<D> keep(D d, int64_t i, int64_t j) const {
-    const hn::Rebind<int32_t, D> di;
-    const uint64_t index = start_ + static_cast<uint64_t>(i) * m_ + static_cast<uint64_t>(j);
-    const auto kept = hn::Gt(hash(di, index), hn::Set(di, limit_));
-    if constexpr (sizeof(hn::TFromD<D>) == 4) {
-      return hn::RebindMask(d, kept);
-    } else {
-      const hn::Rebind<int64_t, D> wide;
-      return hn::RebindMask(d, hn::MaskFromVec(hn::PromoteTo(wide, hn::VecFromMask(di, kept))));
-    }
+    return mask_.keep(d, start_ + static_cast<uint64_t>(i) * m_ + static_cast<uint64_t>(j), m_);
   }
 
  private:
-  // dropout_hash of index, index + m, index + 2m, …
-  template <class DI>
-  HWY_INLINE hn::Vec<DI> hash(DI di, uint64_t index) const {
-    const uint64_t last = index + (hn::Lanes(di) - 1) * m_;
-    if (HWY_LIKELY((last >> 32) == (start_ >> 32))) return hash(di, index, words_);
-    const auto upper = hash(di, index, dropout_words(key_, last));
-    if ((index >> 32) == (last >> 32)) return upper;
-    const uint64_t below = ((last & ~uint64_t{0xffffffff}) - index + m_ - 1) / m_;  // lanes below the multiple of 2³²
-    return hn::IfThenElse(hn::FirstN(di, below), hash(di, index, dropout_words(key_, index)), upper);
-  }
-  template <class DI>
-  HWY_INLINE hn::Vec<DI> hash(DI di, uint64_t index, uint64_t words) const {
-    const hn::RebindToUnsigned<DI> du;
-    auto x = hn::Mul(hn::Iota(du, 0), hn::Set(du, static_cast<uint32_t>(m_)));
-    x = hn::Xor(hn::Add(x, hn::Set(du, static_cast<uint32_t>(index))), hn::Set(du, static_cast<uint32_t>(words)));
-    x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(du, kDropoutFactor1));
-    x = hn::Xor(x, hn::Set(du, static_cast<uint32_t>(words >> 32)));
-    x = hn::Mul(hn::Xor(x, hn::ShiftRight<15>(x)), hn::Set(du, kDropoutFactor2));
-    return hn::BitCast(di, x);
-  }
-
-  uint64_t key_;
-  uint64_t words_;  // of the indices that share their upper half with start
+  DropoutMask mask_;
   uint64_t start_, m_;
-  int32_t limit_;
 };
 
 struct NoDropout {

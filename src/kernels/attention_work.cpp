@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/parallel.h"
 
 namespace limpid::kernels {
@@ -99,7 +100,10 @@ real* thread_scratch(int64_t count) {
   thread_local hwy::AlignedFreeUniquePtr<real[]> numbers;
   thread_local int64_t capacity = 0;
   if (count > capacity) {
+    capacity = 0;
     numbers = hwy::AllocateAligned<real>(static_cast<size_t>(count));
+    if (!numbers)
+      fail(ErrorKind::out_of_memory, "[attention] no memory for {} MB", count * int64_t{sizeof(real)} >> 20);
     capacity = count;
   }
   return numbers.get();

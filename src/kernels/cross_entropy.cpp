@@ -72,37 +72,6 @@ HWY_INLINE void scale_row(const real* x, int64_t n, real factor, real offset, re
   for_each_vector(n, [&](int64_t j, auto part) HWY_ATTR { part.store(hn::MulSub(f, part.load(x + j), o), y + j); });
 }
 
-void softmax_rows(ConstMatrix x, Matrix y) {
-  for (int64_t i = 0; i < x.rows; ++i) {
-    const RowSums sums = row_sums<true>(x.row(i), x.cols, row_max(x.row(i), x.cols), y.row(i));
-    scale_row(y.row(i), x.cols, static_cast<real>(1 / sums.exponentials), 0, y.row(i));
-  }
-}
-
-double row_dot(const real* a, const real* b, int64_t n) {
-  const Reals d;
-  double sum = 0;
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    auto s = hn::Zero(d);
-    for_each_vector(begin, std::min(n, begin + kBlock),
-                    [&](int64_t j, auto part) HWY_ATTR { s = hn::MulAdd(part.load(a + j), part.load(b + j), s); });
-    sum += sum_lanes(d, s);
-  }
-  return sum;
-}
-
-void softmax_backward_rows(ConstMatrix y, ConstMatrix dy, Matrix dx, bool accumulate) {
-  for (int64_t i = 0; i < y.rows; ++i) {
-    const real *yi = y.row(i), *dyi = dy.row(i);
-    real* dxi = dx.row(i);
-    const auto mean = hn::Set(Reals(), static_cast<real>(row_dot(yi, dyi, y.cols)));
-    for_each_vector(y.cols, [&](int64_t j, auto part) HWY_ATTR {
-      const auto g = hn::Mul(part.load(yi + j), hn::Sub(part.load(dyi + j), mean));
-      part.store(accumulate ? hn::Add(part.load(dxi + j), g) : g, dxi + j);
-    });
-  }
-}
-
 // With s = x - max: log p = s - log Σeˢ, so that the loss is a sum of three terms none of which is negative:
 // log Σeˢ - (1-ε)·s[label] - ε/V·Σs
 double row_loss(const RowSums& sums, double shifted_label, double smoothing, int64_t classes) {
@@ -142,8 +111,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace limpid {
-HWY_EXPORT(softmax_rows);
-HWY_EXPORT(softmax_backward_rows);
 HWY_EXPORT(cross_entropy_rows);
 HWY_EXPORT(cross_entropy_gradient_rows);
 
@@ -152,21 +119,6 @@ namespace {
 // Rows of one range: some 8,000 exponentials, or one row.
 int64_t grain(int64_t cols) { return std::max<int64_t>(1, 8 * 1024 / std::max<int64_t>(1, cols)); }
 }  // namespace
-
-void softmax_forward(ConstMatrix x, Matrix y) {
-  if (x.size() == 0) return;
-  parallel_ranges(x.rows, grain(x.cols), [&](int64_t begin, int64_t end) {
-    HWY_DYNAMIC_DISPATCH(softmax_rows)(x.rows_from(begin, end - begin), y.rows_from(begin, end - begin));
-  });
-}
-
-void softmax_backward(ConstMatrix y, ConstMatrix dy, Matrix dx, bool accumulate) {
-  parallel_ranges(y.rows, grain(y.cols), [&](int64_t begin, int64_t end) {
-    const int64_t count = end - begin;
-    HWY_DYNAMIC_DISPATCH(softmax_backward_rows)
-    (y.rows_from(begin, count), dy.rows_from(begin, count), dx.rows_from(begin, count), accumulate);
-  });
-}
 
 void cross_entropy_forward(ConstMatrix logits, const int32_t* labels, real smoothing, real* losses) {
   parallel_ranges(logits.rows, grain(logits.cols), [&](int64_t begin, int64_t end) {

@@ -1,15 +1,10 @@
 #pragma once
-// Softmax over rows and the loss of a classifier with label smoothing (Szegedy et al. 2016), as
+// The loss of a classifier with label smoothing (Szegedy et al. 2016), as
 // torch.nn.CrossEntropyLoss defines it: the target distribution is (1-ε)·onehot + ε/V over all V classes.
 
 #include "tensor/matrix.h"
 
 namespace limpid::kernels {
-
-// y = softmax of each row of x; y may be x.
-void softmax_forward(ConstMatrix x, Matrix y);
-// dx (+)= y·(dy - Σ y·dy)
-void softmax_backward(ConstMatrix y, ConstMatrix dy, Matrix dx, bool accumulate);
 
 // losses[i] = -(1-ε)·log p[label] - ε/V·Σ log p, with p the softmax of row i. Labels lie in [0, cols).
 void cross_entropy_forward(ConstMatrix logits, const int32_t* labels, real smoothing, real* losses);

@@ -49,49 +49,6 @@ std::vector<int32_t> draw_labels(const TestMatrix& x, uint64_t key) {
   return labels;
 }
 
-TEST(Softmax, ForwardIsTheSpecification) {
-  for (const auto& [rows, cols, gap] : shapes()) {
-    const auto x = TestMatrix::normal(rows, cols, gap, 1, 4);
-    for_each_target([&] {
-      TestMatrix y(rows, cols, 2 * gap), in_place = x;
-      kernels::softmax_forward(x.view(), y.view());
-      kernels::softmax_forward(in_place.view(), in_place.view());
-      for (int64_t i = 0; i < rows; ++i) {
-        const auto p = softmax_of(x, i).p;
-        for (int64_t j = 0; j < cols; ++j) {
-          // x - max, up to 32, is rounded by up to 8 kEps, and that is the relative error of its exponential
-          ASSERT_NEAR(y(i, j), p[j], 16 * kEps * p[j]) << i << ", " << j << " of " << rows << " × " << cols;
-          ASSERT_EQ(in_place(i, j), y(i, j));
-        }
-      }
-      EXPECT_TRUE(y.intact() && in_place.intact());
-    });
-  }
-}
-
-TEST(Softmax, BackwardIsTheSpecification) {
-  for (const auto& [rows, cols, gap] : shapes()) {
-    const auto x = TestMatrix::normal(rows, cols, gap, 1, 2), dy = TestMatrix::normal(rows, cols, 0, 2);
-    TestMatrix y(rows, cols, gap);
-    kernels::softmax_forward(x.view(), y.view());
-    for_each_target([&] {
-      TestMatrix dx(rows, cols, gap, 9), sum(rows, cols, gap, 3);
-      kernels::softmax_backward(y.view(), dy.view(), dx.view(), false);
-      kernels::softmax_backward(y.view(), dy.view(), sum.view(), true);
-      for (int64_t i = 0; i < rows; ++i) {
-        double mean = 0;
-        for (int64_t j = 0; j < cols; ++j) mean += double{y(i, j)} * dy(i, j);
-        for (int64_t j = 0; j < cols; ++j) {
-          const double expected = y(i, j) * (dy(i, j) - mean);
-          ASSERT_NEAR(dx(i, j), expected, 6 * kEps * y(i, j)) << i << ", " << j << " of " << rows << " × " << cols;
-          ASSERT_NEAR(sum(i, j), 3 + expected, 6 * kEps) << i << ", " << j << " of " << rows << " × " << cols;
-        }
-      }
-      EXPECT_TRUE(dx.intact() && sum.intact());
-    });
-  }
-}
-
 void expect_specification(const TestMatrix& x, const std::vector<int32_t>& labels, real smoothing, real weight) {
   std::vector<real> losses(x.rows()), same_losses(x.rows());
   TestMatrix dx = x;

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -42,13 +43,20 @@ void multiply(const Product& p) {
 #else
 // OneThread below speaks to OpenMP. With another runtime oneDNN would share every product out by itself, with other
 // bits for other numbers of threads.
-bool runs_on_openmp() {
-  static const bool openmp = dnnl_version()->cpu_runtime == DNNL_RUNTIME_OMP;
+//
+// Products of float need nothing beyond AVX-512; what some virtual machines announce and do not deliver (AMX) is
+// therefore kept from oneDNN, unless its own environment variable asks for an instruction set.
+bool prepare_onednn() {
+  static const bool openmp = [] {
+    if (!std::getenv("ONEDNN_MAX_CPU_ISA") && !std::getenv("DNNL_MAX_CPU_ISA"))
+      dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);  // refused where oneDNN has already been at work
+    return dnnl_version()->cpu_runtime == DNNL_RUNTIME_OMP;
+  }();
   return openmp;
 }
 
 void multiply(const Product& p) {
-  check(runs_on_openmp(),
+  check(prepare_onednn(),
         "[gemm] this oneDNN was built with another CPU runtime than OpenMP: link one that uses OpenMP");
   const dnnl_status_t status = dnnl_sgemm(
       p.transpose_a == Transpose::no ? 'N' : 'T', p.transpose_b == Transpose::no ? 'N' : 'T', p.c.rows, p.c.cols,

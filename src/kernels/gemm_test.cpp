@@ -9,6 +9,10 @@
 #include "base/parallel_statistics.h"
 #include "kernels/test_support.h"
 
+#ifndef LIMPID_F64
+#include <dnnl.h>
+#endif
+
 namespace limpid {
 namespace {
 
@@ -95,6 +99,16 @@ TEST(Gemm, RefusesShapesThatDoNotFit) {
   TestMatrix c(2, 5);
   EXPECT_THROW(kernels::gemm(Transpose::no, a.view(), Transpose::no, b.view(), c.view(), false), Error);
 }
+
+#ifndef LIMPID_F64
+// Virtual machines announce AMX and then do not deliver it.
+TEST(Gemm, StaysBelowAmx) {
+  const TestMatrix a = TestMatrix::normal(3, 4, 0, 1), b = TestMatrix::normal(4, 5, 0, 2);
+  TestMatrix c(3, 5);
+  kernels::gemm(Transpose::no, a.view(), Transpose::no, b.view(), c.view(), false);
+  EXPECT_LT(dnnl_get_effective_cpu_isa(), dnnl_cpu_isa_avx512_core_amx);
+}
+#endif
 
 }  // namespace
 }  // namespace limpid

@@ -21,10 +21,10 @@ namespace {
 
 constexpr int kTogether = 4;
 
-// y = gain·(x - mean)·scale + bias for kRows rows from row i on
+// y = gain·(x - mean)·rstd + bias for kRows rows from row i on
 template <bool kCentered, int kRows>
 HWY_INLINE void norm_forward_block(int64_t i, ConstMatrix x, const real* gain, const real* bias, real eps, Matrix y,
-                                   real* mean, real* scale) {
+                                   real* mean, real* rstd) {
   const Reals d;
   const real inverse = 1 / static_cast<real>(x.cols);
   RealVec sum[kRows], center[kRows], factor[kRows];
@@ -47,8 +47,8 @@ HWY_INLINE void norm_forward_block(int64_t i, ConstMatrix x, const real* gain, c
     }
   });
   for (int r = 0; r < kRows; ++r) {
-    scale[i + r] = 1 / std::sqrt(sum_lanes(d, sum[r]) * inverse + eps);
-    factor[r] = hn::Set(d, scale[i + r]);
+    rstd[i + r] = 1 / std::sqrt(sum_lanes(d, sum[r]) * inverse + eps);
+    factor[r] = hn::Set(d, rstd[i + r]);
   }
   for_each_vector(x.cols, [&](int64_t j, auto part) HWY_ATTR {
     const RealVec g = part.load(gain + j);
@@ -60,17 +60,17 @@ HWY_INLINE void norm_forward_block(int64_t i, ConstMatrix x, const real* gain, c
   });
 }
 
-// With x̂ = (x - mean)·scale and t = gain·dy, for kRows rows from row i on:
-//   dx (+)= scale·(t - mean(t) - x̂·mean(t·x̂));  dgain += dy·x̂;  dbias += dy, where dgain is given
+// With x̂ = (x - mean)·rstd and t = gain·dy, for kRows rows from row i on:
+//   dx (+)= rstd·(t - mean(t) - x̂·mean(t·x̂));  dgain += dy·x̂;  dbias += dy, where dgain is given
 template <bool kCentered, int kRows>
-HWY_INLINE void norm_backward_block(int64_t i, ConstMatrix x, const real* gain, const real* mean, const real* scale,
+HWY_INLINE void norm_backward_block(int64_t i, ConstMatrix x, const real* gain, const real* mean, const real* rstd,
                                     ConstMatrix dy, Matrix dx, bool accumulate, real* dgain, real* dbias) {
   const Reals d;
   const real inverse = 1 / static_cast<real>(x.cols);
   RealVec center[kRows], factor[kRows], sum_t[kRows], sum_tx[kRows];
   for (int r = 0; r < kRows; ++r) {
     center[r] = kCentered ? hn::Set(d, mean[i + r]) : hn::Zero(d);
-    factor[r] = hn::Set(d, scale[i + r]);
+    factor[r] = hn::Set(d, rstd[i + r]);
     sum_t[r] = sum_tx[r] = hn::Zero(d);
   }
   for_each_vector(x.cols, [&](int64_t j, auto part) HWY_ATTR {
@@ -92,7 +92,7 @@ HWY_INLINE void norm_backward_block(int64_t i, ConstMatrix x, const real* gain, 
   });
   for (int r = 0; r < kRows; ++r) {
     if constexpr (kCentered) sum_t[r] = hn::Set(d, sum_lanes(d, sum_t[r]) * inverse);
-    sum_tx[r] = hn::Set(d, sum_lanes(d, sum_tx[r]) * inverse * scale[i + r]);
+    sum_tx[r] = hn::Set(d, sum_lanes(d, sum_tx[r]) * inverse * rstd[i + r]);
   }
   for_each_vector(x.cols, [&](int64_t j, auto part) HWY_ATTR {
     const RealVec g = part.load(gain + j);
@@ -108,26 +108,26 @@ HWY_INLINE void norm_backward_block(int64_t i, ConstMatrix x, const real* gain, 
 
 // The rows [begin, end); centered: layer norm, else RMS norm.
 void norm_forward_rows(bool centered, int64_t begin, int64_t end, ConstMatrix x, const real* gain, const real* bias,
-                       real eps, Matrix y, real* mean, real* scale) {
+                       real eps, Matrix y, real* mean, real* rstd) {
   const auto rows = [&](auto is_centered) HWY_ATTR {
     int64_t i = begin;
     for (; i + kTogether <= end; i += kTogether) {
-      norm_forward_block<is_centered, kTogether>(i, x, gain, bias, eps, y, mean, scale);
+      norm_forward_block<is_centered, kTogether>(i, x, gain, bias, eps, y, mean, rstd);
     }
-    for (; i < end; ++i) norm_forward_block<is_centered, 1>(i, x, gain, bias, eps, y, mean, scale);
+    for (; i < end; ++i) norm_forward_block<is_centered, 1>(i, x, gain, bias, eps, y, mean, rstd);
   };
   centered ? rows(std::true_type()) : rows(std::false_type());
 }
 
 void norm_backward_rows(bool centered, int64_t begin, int64_t end, ConstMatrix x, const real* gain, const real* mean,
-                        const real* scale, ConstMatrix dy, Matrix dx, bool accumulate, real* dgain, real* dbias) {
+                        const real* rstd, ConstMatrix dy, Matrix dx, bool accumulate, real* dgain, real* dbias) {
   const auto rows = [&](auto is_centered) HWY_ATTR {
     int64_t i = begin;
     for (; i + kTogether <= end; i += kTogether) {
-      norm_backward_block<is_centered, kTogether>(i, x, gain, mean, scale, dy, dx, accumulate, dgain, dbias);
+      norm_backward_block<is_centered, kTogether>(i, x, gain, mean, rstd, dy, dx, accumulate, dgain, dbias);
     }
     for (; i < end; ++i) {
-      norm_backward_block<is_centered, 1>(i, x, gain, mean, scale, dy, dx, accumulate, dgain, dbias);
+      norm_backward_block<is_centered, 1>(i, x, gain, mean, rstd, dy, dx, accumulate, dgain, dbias);
     }
   };
   centered ? rows(std::true_type()) : rows(std::false_type());
@@ -146,20 +146,20 @@ namespace kernels {
 namespace {
 
 void norm_forward(bool centered, ConstMatrix x, const real* gain, const real* bias, real eps, Matrix y, real* mean,
-                  real* scale) {
+                  real* rstd) {
   parallel_ranges(x.rows, RowPartials::grain_rows(x.cols), [&](int64_t begin, int64_t end) {
-    HWY_DYNAMIC_DISPATCH(norm_forward_rows)(centered, begin, end, x, gain, bias, eps, y, mean, scale);
+    HWY_DYNAMIC_DISPATCH(norm_forward_rows)(centered, begin, end, x, gain, bias, eps, y, mean, rstd);
   });
 }
 
-void norm_backward(bool centered, ConstMatrix x, const real* gain, const real* mean, const real* scale, ConstMatrix dy,
+void norm_backward(bool centered, ConstMatrix x, const real* gain, const real* mean, const real* rstd, ConstMatrix dy,
                    Matrix dx, bool accumulate, real* dgain, real* dbias) {
   const bool parameters = dgain != nullptr || dbias != nullptr;
   RowPartials partials(x.rows, x.cols, parameters ? 2 * x.cols : 0);
   partials.fill([&](int64_t begin, int64_t end, real* sums) {
     real *to_gain = parameters ? sums : nullptr, *to_bias = parameters ? sums + x.cols : nullptr;
     HWY_DYNAMIC_DISPATCH(norm_backward_rows)
-    (centered, begin, end, x, gain, mean, scale, dy, dx, accumulate, to_gain, to_bias);
+    (centered, begin, end, x, gain, mean, rstd, dy, dx, accumulate, to_gain, to_bias);
   });
   if (dgain != nullptr) partials.add_to(0, x.cols, dgain);
   if (dbias != nullptr) partials.add_to(x.cols, x.cols, dbias);
@@ -167,23 +167,22 @@ void norm_backward(bool centered, ConstMatrix x, const real* gain, const real* m
 
 }  // namespace
 
-void layer_norm_forward(ConstMatrix x, const real* gain, const real* bias, real eps, Matrix y, real* mean,
-                        real* scale) {
-  norm_forward(true, x, gain, bias, eps, y, mean, scale);
+void layer_norm_forward(ConstMatrix x, const real* gain, const real* bias, real eps, Matrix y, real* mean, real* rstd) {
+  norm_forward(true, x, gain, bias, eps, y, mean, rstd);
 }
 
-void layer_norm_backward(ConstMatrix x, const real* gain, const real* mean, const real* scale, ConstMatrix dy,
-                         Matrix dx, bool accumulate, real* dgain, real* dbias) {
-  norm_backward(true, x, gain, mean, scale, dy, dx, accumulate, dgain, dbias);
+void layer_norm_backward(ConstMatrix x, const real* gain, const real* mean, const real* rstd, ConstMatrix dy, Matrix dx,
+                         bool accumulate, real* dgain, real* dbias) {
+  norm_backward(true, x, gain, mean, rstd, dy, dx, accumulate, dgain, dbias);
 }
 
-void rms_norm_forward(ConstMatrix x, const real* gain, real eps, Matrix y, real* scale) {
-  norm_forward(false, x, gain, nullptr, eps, y, nullptr, scale);
+void rms_norm_forward(ConstMatrix x, const real* gain, real eps, Matrix y, real* rstd) {
+  norm_forward(false, x, gain, nullptr, eps, y, nullptr, rstd);
 }
 
-void rms_norm_backward(ConstMatrix x, const real* gain, const real* scale, ConstMatrix dy, Matrix dx, bool accumulate,
+void rms_norm_backward(ConstMatrix x, const real* gain, const real* rstd, ConstMatrix dy, Matrix dx, bool accumulate,
                        real* dgain) {
-  norm_backward(false, x, gain, nullptr, scale, dy, dx, accumulate, dgain, nullptr);
+  norm_backward(false, x, gain, nullptr, rstd, dy, dx, accumulate, dgain, nullptr);
 }
 
 }  // namespace kernels

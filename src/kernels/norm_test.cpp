@@ -161,6 +161,43 @@ TEST(Norm, RowsBackward) {
   });
 }
 
+// The two steps, one after the other, are the norm; a row's scale is the reciprocal of the specification's.
+TEST(Norm, StepsThatShowTheScale) {
+  for_each_target([] {
+    for (const auto& [rows, cols, gap] : kTestShapes) {
+      for (bool centered : {true, false}) {
+        const Batch b(rows, cols, gap);
+        const real* const bias = centered ? b.bias.data() : nullptr;
+        TestMatrix scale(rows, 1, gap), y(rows, cols, gap), dx = b.before, dscale(rows, 1, gap), dgain = b.bias,
+                                                            dbias = b.gain;
+        kernels::norm_scale_forward(centered, b.x.view(), kEps, scale.view());
+        kernels::normalize_forward(centered, b.x.view(), scale.view(), b.gain.data(), bias, y.view());
+        kernels::normalize_backward(centered, b.x.view(), scale.view(), b.gain.data(), b.dy.view(), dx.view(),
+                                    dscale.view(), dgain.data(), dbias.data());
+        kernels::norm_scale_backward(centered, b.x.view(), scale.view(), dscale.view(), dx.view(), true);
+        EXPECT_TRUE(scale.intact() && y.intact() && dx.intact() && dscale.intact());
+        std::vector<double> gain_sums(cols), bias_sums(cols);
+        for (int64_t i = 0; i < rows && cols > 0; ++i) {
+          const Vector v = row_of(b, i, centered);
+          const auto expected = v.dx(centered);
+          const double wide = 1 + v.scale * 8, tolerance = 32 * kUnit * (1 + v.scale * v.scale * 8);
+          ASSERT_NEAR(scale(i, 0), 1 / v.scale, 4 * kUnit * wide / v.scale);
+          for (int64_t j = 0; j < cols; ++j) {
+            ASSERT_NEAR(y(i, j), v.y(j), 8 * kUnit * wide) << rows << " × " << cols;
+            ASSERT_NEAR(dx(i, j), expected[j] + b.before(i, j), tolerance) << rows << " × " << cols;
+            gain_sums[j] += v.dy[j] * v.normal(j);
+            bias_sums[j] += v.dy[j];
+          }
+        }
+        for (int64_t j = 0; j < cols; ++j) {
+          ASSERT_NEAR(dgain(0, j), b.bias(0, j) + gain_sums[j], 64 * kUnit) << rows << " × " << cols;
+          ASSERT_NEAR(dbias(0, j), b.gain(0, j) + bias_sums[j], 16 * kUnit);
+        }
+      }
+    }
+  });
+}
+
 TEST(Norm, GradientsOfGainAndBiasMayBeLeftOut) {
   const Batch b(9, 33, 2);
   const RowNorm norm(true, b, 2);

@@ -46,7 +46,7 @@ HWY_INLINE SumVec broadcast_group(const int8_t* x) {
 
 // sum += Σ w·x over the four bytes of a lane, w unsigned, x signed; exact.
 HWY_INLINE SumVec add_products(SumVec sum, SumVec w, SumVec x) {
-#if HWY_TARGET == HWY_AVX3_DL
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL  // with VNNI: this one and all that are better
   // Highway finds out that the processor has VNNI but does not tell the compiler, so it must be told by its assembler.
   asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(w.raw), "v"(x.raw));
   return sum;

@@ -24,9 +24,10 @@ using Reals = hn::ScalableTag<real>;  // as many numbers as a vector holds
 using RealVec = hn::Vec<Reals>;
 
 // Whether a masked load or store leaves memory outside the mask alone. Where it does not, tails go through a buffer.
+// (What AVX2 lacks are masks of bytes and of 16 bits, for which Highway says no to all of it.)
 template <class T>
-inline constexpr bool kMasksMemory = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SCALAR ||
-                                     (HWY_TARGET == HWY_AVX2 && sizeof(T) >= 4);
+inline constexpr bool kMasksMemory =
+    !HWY_MEM_OPS_MIGHT_FAULT || HWY_TARGET == HWY_SCALAR || (HWY_TARGET == HWY_AVX2 && sizeof(T) >= 4);
 
 // The first n numbers at p, 0 < n ≤ lanes, and zero beyond.
 template <class D, class T = hn::TFromD<D>>
@@ -65,6 +66,13 @@ struct PartVector {
   HWY_INLINE void store(RealVec v, real* p) const { store_partial(v, Reals(), p, count); }
   HWY_INLINE RealVec zero_rest(RealVec v) const { return hn::IfThenElseZero(hn::FirstN(Reals(), count), v); }
 };
+
+// Writes v to p, or adds it to what stands there.
+template <class Part>
+HWY_INLINE void put(Part part, bool accumulate, RealVec v, real* p) {
+  if (accumulate) v = hn::Add(part.load(p), v);
+  part.store(v, p);
+}
 
 // Calls body(j, part) for the vectors of [begin, n), where j is the first lane's place and part loads and stores:
 //   for_each_vector(n, [&](int64_t j, auto part) HWY_ATTR { part.store(hn::Neg(part.load(x + j)), y + j); });
@@ -182,17 +190,19 @@ HWY_INLINE V tanh(D d, V x) {
 // dropout_keeps of dropout.h, a vector at a time; for rates above 0.
 class DropoutMask {
  public:
-  explicit DropoutMask(const Dropout& dropout)
+  // For indices from `start` on; quickest for those that share its upper half.
+  explicit DropoutMask(const Dropout& dropout, uint64_t start = 0)
       : key_(dropout.key),
-        words_(dropout_words(key_, 0)),
+        words_(dropout_words(key_, start)),
+        upper_(start >> 32),
         limit_(dropout_limit(dropout.rate)),
         scale_(dropout_scale(dropout.rate)) {}
 
-  // Lane j: whether index + j is kept.
+  // Lane l: whether index + l·step is kept.
   template <class D>
-  HWY_INLINE hn::Mask<D> keep(D d, uint64_t index) const {
+  HWY_INLINE hn::Mask<D> keep(D d, uint64_t index, uint64_t step = 1) const {
     const hn::Rebind<int32_t, D> di;
-    const auto kept = hn::Gt(hash(di, index), hn::Set(di, limit_));
+    const auto kept = hn::Gt(hash(di, index, step), hn::Set(di, limit_));
     if constexpr (sizeof(hn::TFromD<D>) == 4) {
       return hn::RebindMask(d, kept);
     } else {
@@ -201,34 +211,37 @@ class DropoutMask {
     }
   }
 
-  // Lane j: x·1/(1-rate) where index + j is kept, else 0.
+  // Lane l: x·1/(1-rate) where index + l is kept, else 0.
   template <class D, class V = hn::Vec<D>>
   HWY_INLINE V apply(D d, uint64_t index, V x) const {
     return hn::IfThenElseZero(keep(d, index), hn::Mul(x, hn::Set(d, static_cast<hn::TFromD<D>>(scale_))));
   }
 
  private:
+  // dropout_hash of index, index + step, index + 2·step, …
   template <class DI>
-  HWY_INLINE hn::Vec<DI> hash(DI di, uint64_t index) const {
-    if (HWY_LIKELY(((index + hn::Lanes(di) - 1) >> 32) == 0)) return hash_block(di, index, words_);
-    return hash_far(di, index);
+  HWY_INLINE hn::Vec<DI> hash(DI di, uint64_t index, uint64_t step) const {
+    const uint64_t last = index + (hn::Lanes(di) - 1) * step;
+    if (HWY_LIKELY((last >> 32) == upper_)) return hash_block(di, index, step, words_);
+    return hash_far(di, index, step, last);
   }
 
-  // From 2³² on; a vector may straddle a multiple of it.
+  // With another upper half; a vector may straddle a multiple of 2³².
   template <class DI>
-  HWY_NOINLINE hn::Vec<DI> hash_far(DI di, uint64_t index) const {
-    const uint64_t block_end = ((index >> 32) + 1) << 32;
-    const auto lower = hash_block(di, index, dropout_words(key_, index));
-    const auto upper = hash_block(di, index, dropout_words(key_, block_end));
-    const uint64_t in_lower = std::min<uint64_t>(block_end - index, hn::Lanes(di));
-    return hn::IfThenElse(hn::FirstN(di, in_lower), lower, upper);
+  HWY_NOINLINE hn::Vec<DI> hash_far(DI di, uint64_t index, uint64_t step, uint64_t last) const {
+    const auto upper = hash_block(di, index, step, dropout_words(key_, last));
+    if ((index >> 32) == (last >> 32)) return upper;
+    const auto lower = hash_block(di, index, step, dropout_words(key_, index));
+    const uint64_t block_end = last >> 32 << 32;
+    return hn::IfThenElse(hn::FirstN(di, (block_end - index + step - 1) / step), lower, upper);
   }
 
   // The hash of indices that have the upper half which gave `words`.
   template <class DI>
-  HWY_INLINE static hn::Vec<DI> hash_block(DI di, uint64_t index, uint64_t words) {
+  HWY_INLINE static hn::Vec<DI> hash_block(DI di, uint64_t index, uint64_t step, uint64_t words) {
     const hn::RebindToUnsigned<DI> du;
-    auto x = hn::Add(hn::Iota(du, 0), hn::Set(du, static_cast<uint32_t>(index)));
+    const auto offsets = hn::Mul(hn::Iota(du, 0), hn::Set(du, static_cast<uint32_t>(step)));
+    auto x = hn::Add(offsets, hn::Set(du, static_cast<uint32_t>(index)));
     x = hn::Xor(x, hn::Set(du, static_cast<uint32_t>(words)));
     x = hn::Mul(hn::Xor(x, hn::ShiftRight<16>(x)), hn::Set(du, kDropoutFactor1));
     x = hn::Xor(x, hn::Set(du, static_cast<uint32_t>(words >> 32)));
@@ -237,7 +250,8 @@ class DropoutMask {
   }
 
   uint64_t key_;
-  uint64_t words_;  // of the indices below 2³²
+  uint64_t words_;  // of the indices with this upper half
+  uint64_t upper_;
   int32_t limit_;
   real scale_;
 };

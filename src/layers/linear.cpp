@@ -18,7 +18,6 @@ Linear::Linear(int64_t inputs, const std::vector<Output>& outputs, const LinearO
                          .part = options.part,
                          .initial = Initial::zeros(),
                          .file_rows = output.file_rows});
-    outputs_ += output.size;
   }
 }
 

@@ -28,14 +28,12 @@ class Linear {
   Tensor forward(Run& run, const Tensor& x) const;
   void visit(const WeightVisitor& visitor);
 
-  int64_t outputs() const { return outputs_; }
   const Weight& weight(size_t i = 0) const { return weights_[i]; }
   const Weight& bias(size_t i = 0) const { return biases_[i]; }
 
  private:
   std::vector<Weight> weights_, biases_;
   WeightLayout layout_ = WeightLayout::out_in;
-  int64_t outputs_ = 0;
 };
 
 }  // namespace limpid

@@ -1,6 +1,7 @@
 #include "layers/positions.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace limpid {
@@ -21,13 +22,21 @@ std::vector<real> sinusoids(int64_t positions, int64_t width, SinusoidLayout lay
   return table;
 }
 
+std::shared_ptr<const std::vector<real>> SinusoidTable::rows(int64_t count) {
+  const std::scoped_lock lock(mutex_);
+  if (!table_ || std::ssize(*table_) < count * width_) {
+    const auto more = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(count, 256))));
+    table_ = std::make_shared<const std::vector<real>>(sinusoids(more, width_, layout_));
+  }
+  return table_;
+}
+
 Positions Positions::sinusoidal(int64_t max_positions, int64_t offset, int64_t width, SinusoidLayout layout) {
   Positions result;
   result.max_positions_ = max_positions;
   result.offset_ = offset;
-  result.sinusoids_ = std::make_shared<std::vector<real>>(sinusoids(max_positions + offset, width, layout));
+  result.sinusoids_ = std::make_shared<SinusoidTable>(width, layout);
   result.table_ = {.name = "sinusoids", .shape = {max_positions + offset, width}, .part = ParameterRole::position};
-  result.table_.point_to(kRealType, result.sinusoids_->data());
   return result;
 }
 
@@ -50,10 +59,13 @@ Tensor Positions::forward(Run& run, const TokenLayout& layout) const {
       last == layout.positions.end() || *last < max_positions_,
       "[positions] a sequence reaches token {}, but the model knows only {} positions: shorten the text",
       [&] { return *last + 1; }, max_positions_);
-  if (offset_ == 0) return embedding(run, table_, layout.positions);
   std::vector<int32_t> rows = layout.positions;
   for (int32_t& row : rows) row += static_cast<int32_t>(offset_);
-  return embedding(run, table_, rows);
+  if (learned_) return embedding(run, table_, rows);
+  const auto numbers = sinusoids_->rows(last == layout.positions.end() ? 0 : *last + 1 + offset_);
+  Weight table = table_;
+  table.point_to(kRealType, numbers->data());
+  return embedding(run, table, rows);
 }
 
 void Positions::visit(const WeightVisitor& visitor) {

@@ -2,6 +2,10 @@
 // Positions: what tells a token where it stands, since attention alone does not see order. Vectors added to the
 // embeddings, sinusoidal ("Attention Is All You Need", section 3.5) or learned; rotary positions live in attention.
 
+#include <memory>
+#include <mutex>
+#include <vector>
+
 #include "autograd/ops.h"
 #include "layers/token_layout.h"
 
@@ -11,6 +15,19 @@ namespace limpid {
 // fairseq's exponent is -i/(d/2 - 1).
 enum class SinusoidLayout { halves, interleaved, fairseq };
 std::vector<real> sinusoids(int64_t positions, int64_t width, SinusoidLayout layout);
+
+// Rows of sinusoids, made as far as somebody has asked: a config may speak of more positions than there is memory.
+class SinusoidTable {
+ public:
+  SinusoidTable(int64_t width, SinusoidLayout layout) : width_(width), layout_(layout) {}
+  std::shared_ptr<const std::vector<real>> rows(int64_t count);  // so many at least
+
+ private:
+  int64_t width_;
+  SinusoidLayout layout_;
+  std::mutex mutex_;
+  std::shared_ptr<const std::vector<real>> table_;
+};
 
 class Positions {
  public:
@@ -27,8 +44,8 @@ class Positions {
  private:
   int64_t max_positions_ = 0, offset_ = 0;
   bool learned_ = false;
-  Weight table_;  // learned, or a view of the sinusoids
-  std::shared_ptr<std::vector<real>> sinusoids_;
+  Weight table_;  // learned
+  std::shared_ptr<SinusoidTable> sinusoids_;
 };
 
 }  // namespace limpid

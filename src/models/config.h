@@ -123,7 +123,6 @@ struct Config {
   bool output_bias = false;
   bool head_bias = true;  // of the dense layer in an encoder's head
   WeightLayout layout = WeightLayout::out_in;
-  bool fused_qkv = false;  // query, key and value are one matrix
   FusedLayout fused_layout = FusedLayout::parts;
   bool fused_gate = false;  // gate and up-projection are one matrix
   ExpertConfig experts;
@@ -154,6 +153,8 @@ struct Config {
 
   // What a model of this kind can do, so that nobody need ask for its family.
   bool has_source() const { return family == Family::seq2seq || family == Family::rnn_seq2seq; }
+  bool writes() const { return family != Family::encoder; }
+  bool cross_attention() const { return family == Family::seq2seq; }  // in the blocks of its decoder
   bool recurrent() const { return family == Family::rnn_seq2seq; }
   bool continues_text() const { return family == Family::language_model; }
   bool guesses_words() const { return family == Family::encoder && head == HeadKind::words; }

@@ -129,7 +129,7 @@ void read_modernbert(ConfigReader& reader, Config& config) {
   config.first_norm = false;
   config.attention_bias = config.attention_output_bias = bias;
   config.ffn_bias = reader.flag("mlp_bias", false);
-  config.gated = config.fused_gate = config.fused_qkv = true;
+  config.gated = config.fused_gate = true;
   config.head_bias = reader.flag("classifier_bias", false);
   config.output_bias = config.classifies() || reader.flag("decoder_bias", true);
   config.head_activation = reader.choice("classifier_activation", Activation::gelu, activation_names());

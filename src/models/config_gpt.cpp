@@ -32,7 +32,6 @@ void read_gpt2(ConfigReader& reader, Config& config) {
   config.scale_scores = reader.flag("scale_attn_weights", true);
   config.scale_by_layer = reader.flag("scale_attn_by_inverse_layer_idx", false);
   config.layout = WeightLayout::in_out;
-  config.fused_qkv = true;
   config.dropout.embedding = reader.dropout("embd_pdrop", 0.1);
   config.dropout.attention = reader.dropout("attn_pdrop", 0.1);
   config.dropout.residual = reader.dropout("resid_pdrop", 0.1);
@@ -102,7 +101,6 @@ void read_gpt_neox(ConfigReader& reader, Config& config) {
   config.decoder.ffn = reader.size("intermediate_size");
   config.activation = reader.choice("hidden_act", Activation::gelu, activation_names());
   config.attention_bias = config.attention_output_bias = reader.flag("attention_bias", true);
-  config.fused_qkv = true;
   config.fused_layout = FusedLayout::heads;
   config.parallel = reader.flag("use_parallel_residual", true);
   config.parallel_one_norm = false;
@@ -149,7 +147,6 @@ void read_bloom(ConfigReader& reader, Config& config) {
   config.positions = PositionKind::none;
   config.relative = RelativeKind::slopes;
   config.embedding_norm = true;
-  config.fused_qkv = true;
   config.fused_layout = FusedLayout::heads;
   config.dropout.residual = reader.dropout("hidden_dropout", 0);
   config.dropout.attention = reader.dropout("attention_dropout", 0);
@@ -172,7 +169,6 @@ void read_falcon(ConfigReader& reader, Config& config) {
   config.decoder.kv_heads = grouped ? keys : one_key ? 1 : heads;
   check(heads % config.decoder.kv_heads == 0, "[config] num_kv_heads {} does not divide num_attention_heads {}",
         config.decoder.kv_heads, heads);
-  config.fused_qkv = true;
   config.fused_layout = grouped || !one_key ? FusedLayout::heads : FusedLayout::parts;
   config.attention_bias = config.attention_output_bias = config.ffn_bias = reader.flag("bias", false);
   const int64_t norms = reader.size("num_ln_in_parallel_attn", grouped ? 2 : 1);

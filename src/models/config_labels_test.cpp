@@ -74,7 +74,7 @@ TEST(Classifier, DropsOutThePooledVectorInTraining) {
   const SmallModel small = small_model(json);
   const auto loss = [&](bool train, uint64_t seed) {
     limpid::Run run({.train = train, .seed = seed});
-    return small.model->loss(run, small.batch, {}).sum;
+    return small.model->loss(run, small.batch, {}).sum();
   };
   EXPECT_NE(loss(true, 1), loss(true, 2));
   EXPECT_NE(loss(true, 1), loss(false, 1));

@@ -191,7 +191,7 @@ void read_phi3(ConfigReader& reader, Config& config) {
   read_decoder(reader, config, {.tokens = {.pad = 32000, .bos = 1, .eos = 32000}, .positions = 4096});
   read_rms_eps(reader, config, 1e-5);
   config.names = "phi3";
-  config.fused_qkv = config.fused_gate = true;
+  config.fused_gate = true;
   config.dropout.embedding = reader.dropout("embd_pdrop", 0);
   config.dropout.residual = reader.dropout("resid_pdrop", 0);
   read_rope(reader, config, {.partial = "partial_rotary_factor"});

@@ -55,7 +55,6 @@ TEST(Config, Gpt2HasHuggingFacesDefaults) {
   EXPECT_EQ(config.activation, Activation::gelu_tanh);
   EXPECT_TRUE(config.feed_forward && config.residual && config.scale_scores && config.causal && config.tie_output);
   EXPECT_EQ(config.layout, WeightLayout::in_out);
-  EXPECT_TRUE(config.fused_qkv);
   expect_dropout(config.dropout, {.embedding = 0.1, .attention = 0.1, .activation = 0, .residual = 0.1});
   EXPECT_EQ(config.initializer_range, 0.02);
   EXPECT_EQ(config.eos_token, std::nullopt);  // 50256 is not in this vocabulary
@@ -79,7 +78,6 @@ TEST(Config, LlamaHasHuggingFacesDefaults) {
   EXPECT_TRUE(config.gated && config.final_norm && config.causal);
   EXPECT_FALSE(config.norm_bias || config.attention_bias || config.ffn_bias || config.output_bias || config.tie_output);
   EXPECT_EQ(config.layout, WeightLayout::out_in);
-  EXPECT_FALSE(config.fused_qkv);
   expect_dropout(config.dropout, {});
   EXPECT_EQ(config.bos_token, 1);
   EXPECT_EQ(config.eos_token, 2);

@@ -37,7 +37,7 @@ class Invariants : public testing::TestWithParam<std::string> {
     tape.backward();
     gradients.finish();
     std::vector<real> result(gradients.data(), gradients.data() + gradients.size());
-    result.push_back(static_cast<real>(loss.sum));
+    result.push_back(static_cast<real>(loss.sum()));
     return result;
   }
   static double largest_difference(const std::vector<real>& a, const std::vector<real>& b) {
@@ -83,8 +83,8 @@ class WideInvariants : public Invariants {
   static Batch long_batch(const Config& config) {
     Random random(7);
     const auto rows = [&] { return random_rows(random, {90, 17, 120, 64}, config.vocab); };
-    if (config.family == Family::language_model) return Batch::next_tokens(rows());
-    if (config.family == Family::encoder) {
+    if (config.continues_text()) return Batch::next_tokens(rows());
+    if (!config.writes()) {
       const auto texts = rows();
       return Batch::masked(texts, texts);
     }
@@ -170,8 +170,7 @@ TEST_P(BatchInvariants, AloneEqualsInABatch) {
 
 class CausalInvariants : public Invariants {};
 INSTANTIATE_TEST_SUITE_P(Writing, CausalInvariants,
-                         testing::ValuesIn(configs_where([](const Config& c) { return c.family != Family::encoder; })),
-                         config_of_test);
+                         testing::ValuesIn(configs_where([](const Config& c) { return c.writes(); })), config_of_test);
 
 TEST_P(CausalInvariants, TheFutureDoesNotChangeThePast) {
   Batch changed = small_.batch;
@@ -201,7 +200,7 @@ TEST_P(DropoutInvariants, DropoutOnlyInTraining) {
 // Transformers that write: they keep keys and values, and the output layer reads the residual stream.
 class DecoderInvariants : public Invariants {};
 INSTANTIATE_TEST_SUITE_P(Decoders, DecoderInvariants, testing::ValuesIn(configs_where([](const Config& c) {
-                           return c.family == Family::language_model || c.family == Family::seq2seq;
+                           return c.continues_text() || c.cross_attention();
                          })),
                          config_of_test);
 
@@ -244,13 +243,13 @@ TEST_P(DecoderInvariants, CachedDecodingEqualsTheFullPass) {
 
 class ResidualInvariants : public Invariants {};
 INSTANTIATE_TEST_SUITE_P(PlainSum, ResidualInvariants, testing::ValuesIn(configs_where([](const Config& c) {
-                           return c.family != Family::rnn_seq2seq && c.norm_place != NormPlace::after && c.residual;
+                           return !c.recurrent() && c.norm_place != NormPlace::after && c.residual;
                          })),
                          config_of_test);
 
 TEST_P(ResidualInvariants, ResidualPartsSumToTheResidualStream) {
   const Config& config = small_.model->config();
-  const std::string stack = config.family == Family::seq2seq ? "decoder." : "";
+  const std::string stack = config.cross_attention() ? "decoder." : "";
   std::vector<real> sum, stream;
   auto add_up = [&](const Tap& tap, real factor) {
     const auto part = numbers(tap.value);
@@ -275,7 +274,7 @@ TEST_P(ResidualInvariants, ResidualPartsSumToTheResidualStream) {
 TEST_P(DecoderInvariants, TheLastLogitLensIsTheLogits) {
   const Config& config = small_.model->config();
   // The last block's output through the final norm, where there is one, and the unembedding.
-  const std::string side = config.family == Family::seq2seq ? "decoder." : "";
+  const std::string side = config.cross_attention() ? "decoder." : "";
   const std::string last = config.embed_width > 0 ? side + "embed_out"
                            : config.final_norm    ? side + "final_norm"
                                                   : (side.empty() ? "blocks." : side) + "1.resid_post";

@@ -116,7 +116,8 @@ Tensor Model::logits(Run& run, const Batch& batch, const TokenChoice& choice) co
 }
 
 void Model::check_output() const {
-  check(!output_.none(), "[model] this {} ends in vectors and has no words or labels to choose from: use limpid embed",
+  check(!output_.none(),
+        "[model] this {} ends in vectors and has no words or labels to choose from: ask it for vectors",
         config_.model_type);
 }
 

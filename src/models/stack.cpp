@@ -12,13 +12,12 @@ struct Initials {
 };
 
 Initials attention_initials(const Config& config, const StackConfig& sizes) {
-  if (config.family == Family::seq2seq) {
+  if (config.cross_attention()) {
     const Initial glorot = Initial::glorot(config.width, config.width);
     return {glorot, glorot};
   }
   const double spread = config.initializer_range;
-  const double writes =
-      config.family == Family::language_model ? std::sqrt(2.0 * static_cast<double>(sizes.layers)) : 1;
+  const double writes = config.continues_text() ? std::sqrt(2.0 * static_cast<double>(sizes.layers)) : 1;
   return {Initial::normal(spread), Initial::normal(spread / writes)};
 }
 
@@ -68,8 +67,7 @@ AttentionOptions attention_options(const Config& config, const StackConfig& size
 
 FeedForwardOptions feed_forward_options(const Config& config, const StackConfig& sizes) {
   Initials initials = attention_initials(config, sizes);
-  if (config.family == Family::seq2seq)
-    initials.projection = initials.output = Initial::glorot(config.width, sizes.ffn);
+  if (config.cross_attention()) initials.projection = initials.output = Initial::glorot(config.width, sizes.ffn);
   return {.width = config.width,
           .features = sizes.ffn,
           .activation = config.activation,
@@ -149,8 +147,8 @@ RelativeBias make_relative(const Config& config, const StackConfig& sizes, const
 }  // namespace
 
 Initial embedding_initial(const Config& config) {
-  return Initial::normal(config.family == Family::seq2seq ? 1 / std::sqrt(static_cast<double>(config.width))
-                                                          : config.initializer_range);
+  return Initial::normal(config.cross_attention() ? 1 / std::sqrt(static_cast<double>(config.width))
+                                                  : config.initializer_range);
 }
 
 Stack::Stack(const Config& config, const StackConfig& sizes, const StackNames& names, const StackSide& side,

@@ -19,7 +19,7 @@ std::set<std::string> tap_names(const SmallModel& small) {
   return names;
 }
 
-double loss_of(const SmallModel& small, Run& run) { return small.model->loss(run, small.batch, {}).sum; }
+double loss_of(const SmallModel& small, Run& run) { return small.model->loss(run, small.batch, {}).sum(); }
 
 class Taps : public testing::TestWithParam<std::string> {};
 

@@ -30,8 +30,7 @@ bool is_loopback(std::string_view host) {
 
 Access::Access(AccessOptions options) : options_(std::move(options)) {
   check(is_loopback(options_.host) || has_key() || options_.no_key,
-        "[server] on {} others can reach the server: give it a key by --api-key or LIMPID_API_KEY, or say --no-key",
-        options_.host);
+        "[server] on {} others can reach the server: give it an API key, or allow it to be without one", options_.host);
 }
 
 bool Access::own_host(std::string_view host) const {

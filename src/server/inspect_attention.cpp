@@ -140,7 +140,7 @@ Answer view_attention(InspectCall& call) {
   const Config& config = call.config();
   const std::string attention = call.fields.text("attention");
   const int64_t head = call.fields.whole("head", 0, 0, 1 << 16);
-  if (config.family == Family::rnn_seq2seq) return view_recurrent_attention(call);
+  if (config.recurrent()) return view_recurrent_attention(call);
   const std::vector<TapInfo> patterns = patterns_of(call, attention);
   if (patterns.size() != 1 || patterns[0].name != attention + ".pattern")
     throw HttpError(400,
@@ -193,18 +193,18 @@ Answer view_attention(InspectCall& call) {
   const std::vector<real> z = columns_of(of("z"), head, pattern.heads);
   const std::vector<real> written = written_by(output, z, of("z").positions, head);
   arrays.add("out", {of("z").positions, output.outputs}, std::span<const real>(written));
-  return call.tensors(arrays,
-                      {{"attention", attention},
-                       {"layer", layer_of(attention)},
-                       {"head", head},
-                       {"kv_head", kv_head},
-                       {"scale", scale},
-                       {"head_size", size},
-                       {"queries", tokens_of(pattern.rows, example)},
-                       {"keys", tokens_of(*pattern.keys, example)},
-                       {"causal", config.causal && pattern.rows == *pattern.keys && side != "encoder" &&
-                                      config.family != Family::encoder}},
-                      "capture", {"--tap", attention + ".*", "--out", "head.safetensors"});
+  return call.tensors(
+      arrays,
+      {{"attention", attention},
+       {"layer", layer_of(attention)},
+       {"head", head},
+       {"kv_head", kv_head},
+       {"scale", scale},
+       {"head_size", size},
+       {"queries", tokens_of(pattern.rows, example)},
+       {"keys", tokens_of(*pattern.keys, example)},
+       {"causal", config.causal && pattern.rows == *pattern.keys && side != "encoder" && config.writes()}},
+      "capture", {"--tap", attention + ".*", "--out", "head.safetensors"});
 }
 
 Answer view_head_statistics(InspectCall& call) {
@@ -218,7 +218,7 @@ Answer view_head_statistics(InspectCall& call) {
     if (next == texts.size()) return std::nullopt;
     return texts[next++];
   });
-  if (induction && call.config().family != Family::rnn_seq2seq)
+  if (induction && !call.config().recurrent())
     add_induction(heads, induction_scores(call.model(), induction_options(call.session())));
   Json list = heads_json(heads);
   for (Json& one : list) one["layer"] = layer_of(one["attention"].get<std::string>());
@@ -236,7 +236,7 @@ Answer view_alignment(InspectCall& call) {
   call.fields.any("head");
   const Example& example = call.example();
   // Cross-attention as the pass with this request's interventions shows it.
-  std::vector<TapInfo> taps = patterns_of(call, call.config().family == Family::rnn_seq2seq ? "align" : "cross_attn");
+  std::vector<TapInfo> taps = patterns_of(call, call.config().recurrent() ? "align" : "cross_attn");
   if (which.layer) {
     std::erase_if(taps, [&](const TapInfo& tap) { return tap.name != "align" && layer_of(tap.name) != *which.layer; });
     if (taps.empty()) throw HttpError(400, "There is no such layer.", {.param = "layer"});

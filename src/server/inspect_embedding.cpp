@@ -101,7 +101,7 @@ Answer view_positions(InspectCall& call) {
     meta.update({{"kind", "rotary"}, {"theta", theta}});
     return call.tensors(arrays, std::move(meta), "capture", {"--tap", "*rot_q", "--out", "positions.safetensors"});
   }
-  if (config.family == Family::rnn_seq2seq || config.positions == PositionKind::none) {
+  if (config.recurrent() || config.positions == PositionKind::none) {
     meta["kind"] = "none";
     return call.tensors(arrays, std::move(meta), "taps");
   }

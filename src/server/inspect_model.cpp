@@ -64,7 +64,7 @@ const char* norm_place_name(NormPlace place) {
 }
 
 Json stack_json(const Config& config, const std::string& side) {
-  const bool encoder = side == "encoder", two = config.family == Family::seq2seq;
+  const bool encoder = side == "encoder", two = config.cross_attention();
   const StackConfig& stack = encoder ? config.encoder : config.decoder;
   std::vector<std::string> attention = {two ? "self_attn" : "attn"};
   if (two && !encoder) attention.emplace_back("cross_attn");
@@ -82,7 +82,7 @@ Json stack_json(const Config& config, const std::string& side) {
 
 Json stacks_json(const Config& config) {
   Json stacks = Json::array();
-  if (config.family == Family::rnn_seq2seq) {
+  if (config.recurrent()) {
     const bool additive = config.rnn.context == ContextUse::additive;
     for (const char* side : {"encoder", "decoder"})
       stacks.push_back(
@@ -98,8 +98,8 @@ Json stacks_json(const Config& config) {
            {"attention", additive && side == std::string_view("decoder") ? Json{"align"} : Json::array()}});
     return stacks;
   }
-  if (config.family != Family::language_model) stacks.push_back(stack_json(config, "encoder"));
-  if (config.family != Family::encoder) stacks.push_back(stack_json(config, "decoder"));
+  if (!config.continues_text()) stacks.push_back(stack_json(config, "encoder"));
+  if (config.writes()) stacks.push_back(stack_json(config, "decoder"));
   return stacks;
 }
 
@@ -188,7 +188,7 @@ Answer view_model(InspectCall& call) {
                {"head_size", config.head_size},
                {"max_positions", most_positions(config) < (int64_t{1} << 30) ? Json(most_positions(config)) : Json()},
                {"two_sided", call.unchanged().two_sided()},
-               {"writes", config.family != Family::encoder},
+               {"writes", config.writes()},
                {"labels", config.labels},
                {"norm", config.norm == NormKind::rms     ? "rms"
                         : config.norm == NormKind::batch ? "batch"
@@ -212,7 +212,7 @@ Answer view_model(InspectCall& call) {
                {"tie_output", config.tie_output},
                {"share_source_embedding", config.share_source_embedding},
                {"output_bias", config.output_bias}};
-  if (config.family == Family::rnn_seq2seq) json["rnn"] = rnn_json(config.rnn);
+  if (config.recurrent()) json["rnn"] = rnn_json(config.rnn);
   json["stacks"] = stacks_json(config);
   json["parts"] = parts_json(parts);
   json["generation"] = {{"beams", or_null(wishes.beams)},

@@ -90,8 +90,7 @@ std::vector<int32_t> prefix_of(InspectCall& call) {
 }
 
 void check_writes(InspectCall& call) {
-  if (call.config().family == Family::encoder)
-    throw HttpError(400, "This model writes nothing: it reads.", {.param = "model"});
+  if (!call.config().writes()) throw HttpError(400, "This model writes nothing: it reads.", {.param = "model"});
 }
 
 }  // namespace

@@ -11,9 +11,7 @@
 namespace limpid {
 namespace {
 
-bool two_sided(const Config& config) {
-  return config.family == Family::seq2seq || config.family == Family::rnn_seq2seq;
-}
+bool two_sided(const Config& config) { return config.has_source(); }
 
 std::string side_of(const Config& config, const std::string& name) {
   if (!two_sided(config)) return "";
@@ -91,7 +89,7 @@ std::string part_of_weight(const Config& config, const Weight& weight) {
       return weight.name.find("token_type") != std::string::npos ? "segment_embed" : joined(stack, -1, "embed");
     case ParameterRole::position: return joined(stack, -1, "pos_embed");
     case ParameterRole::attention:
-      if (config.family == Family::rnn_seq2seq) return "align";
+      if (config.recurrent()) return "align";
       if (two_sided(config)) return joined(stack, layer, is_cross(weight.name) ? "cross_attn" : "self_attn");
       return joined(stack, layer, "attn");
     case ParameterRole::feed_forward: return joined(stack, layer, "ffn");

@@ -75,7 +75,7 @@ class Inspect : public testing::TestWithParam<std::tuple<std::string, Saved>> {
     if (saved.session.two_sided()) request["target"] = "fdkb";
     return request;
   }
-  bool recurrent() const { return saved.session.config().family == Family::rnn_seq2seq; }
+  bool recurrent() const { return saved.session.config().recurrent(); }
   std::string attention() const {
     return recurrent() ? "align" : saved.session.two_sided() ? "decoder.1.cross_attn" : "blocks.1.attn";
   }
@@ -114,7 +114,7 @@ TEST_P(Inspect, CaptureGivesTheTapsWholeCutAndReduced) {
 }
 
 TEST_P(Inspect, OneHeadIsComputedAsTheFormulaSays) {
-  if (saved.session.config().family == Family::encoder || recurrent()) {
+  if (!saved.session.config().writes() || recurrent()) {
     if (recurrent()) {
       const Tensors head = tensors(view_attention, with_text({{"attention", "align"}}));
       EXPECT_TRUE(head.has("pattern") && head.has("context"));
@@ -207,7 +207,7 @@ TEST_P(Inspect, AnInterventionHoldsInEveryView) {
   EXPECT_THAT(after["toml"].get<std::string>(), HasSubstr("zero = \"" + stream(0) + "\""));
   EXPECT_THAT(after["command"].get<std::string>(), HasSubstr("--interventions changes.toml"));
   // The lens of the changed pass ends where its output is.
-  if (saved.session.config().family == Family::encoder) return;
+  if (!saved.session.config().writes()) return;
   const Json lens = json(view_lens, with_text(change))["lens"].back()["positions"].back()["top"][0];
   EXPECT_EQ(lens["id"], after["tokens"][0]["id"]);
   EXPECT_NEAR(lens["probability"].get<double>(), after["tokens"][0]["probability"].get<double>(), 1e-5);
@@ -285,9 +285,9 @@ TEST_P(Inspect, EveryViewAnswersOrSaysWhyNot) {
     if (name == "intervene") request["interventions"] = {{{"zero", stream(0)}}};
     const auto [status, message] = refusal(route.view, request);
     const Config& config = saved.session.config();
-    const bool may_refuse =
-        (config.family == Family::encoder && (name == "generate" || name == "beam" || name == "alignment")) ||
-        (!saved.session.two_sided() && name == "alignment") || (recurrent() && (name == "neuron" || name == "neurons"));
+    const bool may_refuse = (!config.writes() && (name == "generate" || name == "beam" || name == "alignment")) ||
+                            (!saved.session.two_sided() && name == "alignment") ||
+                            (recurrent() && (name == "neuron" || name == "neurons"));
     EXPECT_TRUE(status == 200 || may_refuse) << name << ": " << message;
     if (status != 200) continue;
     const InspectCall::Answer answer = ask(route.view, request);
@@ -317,7 +317,7 @@ TEST_P(Inspect, OutputIsADistributionThatOptionsNarrow) {
 }
 
 TEST_P(Inspect, WritingGoesOnAsTheOutputSays) {
-  if (saved.session.config().family == Family::encoder) return;
+  if (!saved.session.config().writes()) return;
   Json request = {{"text", "ejcrg"}};
   if (saved.session.two_sided()) request["open"] = true;
   Json writing = request;

@@ -17,20 +17,18 @@ namespace fs = std::filesystem;
 constexpr int64_t kLongest = 256;  // tokens of a text that the run folder keeps
 
 // The first `most` tokens, the last of which is the end.
-std::vector<int32_t> with_end(std::vector<int32_t> ids, const Tokenizer& tokenizer, size_t most) {
-  const int32_t end = tokenizer.special().end;
+std::vector<int32_t> cut_with_end(std::vector<int32_t> ids, int32_t end, size_t most) {
   ids.resize(std::min(ids.size(), most));
   if (end < 0 || (!ids.empty() && ids.back() == end)) return ids;
   ids.resize(std::min(ids.size(), most - 1));
-  ids.push_back(end);
-  return ids;
+  return with_end(std::move(ids), end);
 }
 
 Example example_of_ids(const Session& session, std::vector<int32_t> first, std::vector<int32_t> second) {
   const auto most = static_cast<size_t>(std::min<int64_t>(most_positions(session.config()), kLongest));
   if (session.two_sided()) {
-    first = with_end(std::move(first), session.reader(), most);
-    second = with_end(std::move(second), session.writer(), most);
+    first = cut_with_end(std::move(first), session.reader().special().end, most);
+    second = cut_with_end(std::move(second), session.writer().special().end, most);
     Example example = example_of(session.config(), first, second);
     example.source = pieces_of(session.reader(), first);
     example.input = pieces_of(session.writer(), example.batch.input.ids);

@@ -145,8 +145,7 @@ class TranslationRoutes {
   std::vector<std::pair<const ServedModel*, LanguagePair>> translators() const {
     std::vector<std::pair<const ServedModel*, LanguagePair>> result;
     for (const auto& model : models_.all()) {
-      const Family family = model->config().family;
-      if (family != Family::seq2seq && family != Family::rnn_seq2seq) continue;
+      if (!model->config().has_source()) continue;
       const auto told = pairs_.find(model->id);
       if (told != pairs_.end())
         result.emplace_back(model.get(), told->second);

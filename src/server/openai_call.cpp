@@ -126,7 +126,7 @@ CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& 
   options.sampling = call.sampling;
   merge_sampling(call.options, wanted, options.sampling, options.rules);
   const int64_t context = context_of(model.config());
-  const bool continues = model.config().family == Family::language_model;
+  const bool continues = model.config().continues_text();
   const int64_t room = continues ? std::max<int64_t>(1, context - prompt_tokens + 1) : context;
   options.max_tokens =
       std::min(merged_max_tokens(call.options, wanted, prompt_tokens, 256), std::max<int64_t>(room, 1));
@@ -142,8 +142,7 @@ CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& 
 
 void check_call(const OpenAiCall& call, const ServedModel& model, const RequestLimits& limits) {
   const Config& config = model.config();
-  const int64_t context =
-      config.family == Family::rnn_seq2seq ? std::numeric_limits<int64_t>::max() : context_of(config);
+  const int64_t context = config.recurrent() ? std::numeric_limits<int64_t>::max() : context_of(config);
   const int64_t most = limits.prompt_tokens > 0 ? std::min(limits.prompt_tokens, context) : context;
   for (const OpenAiCall::Prompt& prompt : call.prompts) {
     const auto length = static_cast<int64_t>(prompt.ids.size());

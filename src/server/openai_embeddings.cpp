@@ -1,7 +1,7 @@
 #include <cmath>
 
+#include "base/base64.h"
 #include "inference/embedding.h"
-#include "server/base64.h"
 #include "server/openai_json.h"
 #include "server/openai_routes.h"
 
@@ -52,7 +52,7 @@ Response answer_embeddings(const ServedModels& models, const RequestLimits& limi
     const std::vector<float> vector = shortened(vectors[i], static_cast<size_t>(dimensions.value_or(width)));
     OrderedJson entry = {{"object", "embedding"}, {"index", i}};
     if (format == "base64")
-      entry["embedding"] = base64(std::as_bytes(std::span(vector)));
+      entry["embedding"] = base64({reinterpret_cast<const char*>(vector.data()), vector.size() * sizeof(vector[0])});
     else
       entry["embedding"] = vector;
     data.push_back(std::move(entry));

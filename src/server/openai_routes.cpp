@@ -33,7 +33,7 @@ struct OpenAiRoutes {
     fields.finish();
     const json empty = "";
     call.prompts = read_texts(prompt ? *prompt : empty, "prompt", model);
-    if (call.echo && model.config().family != Family::language_model)
+    if (call.echo && !model.config().continues_text())
       JsonFields::refuse("echo", "\"echo\" is for models that go on with a prompt: this one translates.");
     answer_call({model, limits, metrics}, OpenAiStyle::text, std::move(call), request, std::move(reply));
   }

@@ -62,7 +62,7 @@ const ServedModel& ServedModels::load(const std::string& text, const EngineServi
   } catch (const Error& error) {  // texts can be written all the same
     model->chat_error = error.what();
   }
-  if (model->config().family != Family::encoder) {
+  if (model->config().writes()) {
     EngineServiceOptions own = options;
     const Labels labels = {{"model", model->id}};
     if (metrics)

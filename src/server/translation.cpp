@@ -1,15 +1,14 @@
 #include "server/translation.h"
 
-#include "inference/decoder_state.h"
-#include "inference/model_text.h"
+#include <algorithm>
+#include <deque>
+
 #include "inference/request_options.h"
-#include "text/sentence_splitter.h"
+#include "inference/text_translator.h"
 #include "text/utf8.h"
 
 namespace limpid {
 namespace {
-
-constexpr int64_t kSplitAbove = 128;  // tokens; a longer line is translated sentence by sentence
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
@@ -33,28 +32,41 @@ std::string with_entities(std::string text) {
 
 // Parts of a text in their order: what is translated, and what stays between.
 struct Part {
-  std::string fixed;              // as it is
-  std::vector<size_t> sentences;  // or the numbers of its sentences in the job
+  std::string fixed;               // as it is
+  TranslatedText* line = nullptr;  // or what is translated
   bool html = false;
 };
 
 class Translation {
  public:
-  Translation(const ServedModel& model, const TranslationCall& call) : model_(model), call_(call) {
-    const int64_t positions = most_positions(model.config());
-    longest_ = std::min<int64_t>(positions, int64_t{1} << 20);
-    for (const std::string& text : call.texts) {
+  Translation(const ServedModel& model, const TranslationCall& call)
+      : call_(call),
+        translator_(model.loaded(), {.generate = merged_search({}, model.loaded().generation,
+                                                               {.beam = 4, .n_best = call.alternatives + 1})}) {}
+
+  // What writes the translations, and keeps the owner of this alive until it is done or dropped. done() is called when
+  // all is written, ended() with how each part ended.
+  std::vector<std::unique_ptr<GenerationTask>> start(std::shared_ptr<const void> owner,
+                                                     const std::function<void()>& done,
+                                                     const std::function<void(FinishReason)>& ended) {
+    owner_ = std::move(owner);
+    for (const std::string& text : call_.texts) {
       texts_.emplace_back();
-      if (call.html)
+      if (call_.html)
         split_html(text);
       else
         split_lines(text, false);
     }
+    owner_.reset();
+    open_ = std::count_if(lines_.begin(), lines_.end(), [](const TranslatedText& line) { return line.open > 0; });
+    for (TranslatedText& line : lines_) {
+      line.done = [this, done] {
+        if (--open_ == 0) done();
+      };
+      line.ended = ended;
+    }
+    return std::move(tasks_);
   }
-
-  const std::vector<std::vector<int32_t>>& sources() const { return sources_; }
-
-  void take(size_t sentence, std::vector<Hypothesis> hypotheses) { results_[sentence] = std::move(hypotheses); }
 
   Translations joined() const {
     Translations result;
@@ -62,7 +74,7 @@ class Translation {
       auto& versions = result.emplace_back();
       for (int64_t version = 0; version <= call_.alternatives; ++version) {
         std::string text;
-        for (const Part& part : parts) text += part.sentences.empty() ? part.fixed : written(part, version);
+        for (const Part& part : parts) text += part.line ? written(part, static_cast<size_t>(version)) : part.fixed;
         if (version == 0 || text != versions[0]) versions.push_back(std::move(text));
       }
     }
@@ -99,48 +111,27 @@ class Translation {
     const size_t end = begin == line.size() ? begin : line.find_last_not_of(kBlank) + 1;
     parts().push_back({.fixed = std::string(line.substr(0, begin))});
     if (begin < end) {
-      Part part{.html = html};
-      for (auto& source : split(line.substr(begin, end - begin))) {
-        part.sentences.push_back(sources_.size());
-        sources_.push_back(std::move(source));
-        results_.emplace_back();
-      }
-      parts().push_back(std::move(part));
+      TranslatedText& text = lines_.emplace_back();
+      text.owner = owner_;
+      for (auto& task : translator_.start(line.substr(begin, end - begin), text)) tasks_.push_back(std::move(task));
+      text.owner.reset();
+      parts().push_back({.line = &text, .html = html});
     }
     parts().push_back({.fixed = std::string(line.substr(end))});
   }
 
-  std::vector<std::vector<int32_t>> split(std::string_view line) const {
-    const auto ids = [&](std::string_view text) { return input_ids(model_.loaded(), text); };
-    const auto fits = [&](std::string_view text) { return std::ssize(ids(text)) <= longest_; };
-    std::vector<int32_t> all = ids(line);
-    if (std::ssize(all) <= std::min(kSplitAbove, longest_)) return {std::move(all)};
-    std::vector<std::vector<int32_t>> result;
-    for (const std::string_view sentence : split_sentences(line))
-      for (const std::string_view piece :
-           fits(sentence) ? std::vector<std::string_view>{sentence} : split_to_fit(sentence, fits))
-        result.push_back(ids(piece));
-    return result;
-  }
-
-  std::string written(const Part& part, int64_t version) const {
-    std::vector<std::string> sentences;
-    for (const size_t sentence : part.sentences) {
-      const std::vector<Hypothesis>& found = results_[sentence];
-      if (found.empty()) continue;
-      const Hypothesis& chosen = found[std::min(static_cast<size_t>(version), found.size() - 1)];
-      sentences.push_back(model_.loaded().tokenizers.target->decode(chosen.ids));
-    }
-    std::string text = repaired_utf8(join_sentences(sentences));
+  std::string written(const Part& part, size_t version) const {
+    std::string text = repaired_utf8(translator_.text_of(*part.line, version));
     return part.html ? with_entities(std::move(text)) : text;
   }
 
-  const ServedModel& model_;
-  const TranslationCall call_;
-  int64_t longest_;
+  TranslationCall call_;
+  TextTranslator translator_;
   std::vector<std::vector<Part>> texts_;
-  std::vector<std::vector<int32_t>> sources_;  // by sentence
-  std::vector<std::vector<Hypothesis>> results_;
+  std::deque<TranslatedText> lines_;  // stay where they are
+  std::vector<std::unique_ptr<GenerationTask>> tasks_;
+  std::shared_ptr<const void> owner_;  // while tasks are made
+  int64_t open_ = 0;
 };
 
 }  // namespace
@@ -149,36 +140,31 @@ int64_t translate_texts(const ServedModel& model, const TranslationCall& call, s
                         std::function<void(const std::string& message, bool late)> failed) {
   struct State {
     Translation translation;
-    size_t open;
-    bool over;
+    bool over = false;
     std::function<void(Translations)> done;
     std::function<void(const std::string&, bool)> failed;
   };
   const auto state =
-      std::make_shared<State>(State{Translation(model, call), 0, false, std::move(done), std::move(failed)});
-  const auto& sources = state->translation.sources();
-  state->open = sources.size();
-  if (sources.empty()) {
+      std::make_shared<State>(State{Translation(model, call), false, std::move(done), std::move(failed)});
+  EngineService::Job job;
+  job.deadline = call.deadline;
+  job.texts = state->translation.start(
+      state,
+      [state = state.get()] {
+        if (!std::exchange(state->over, true)) state->done(state->translation.joined());
+      },
+      [state = state.get()](FinishReason ending) {
+        if (ending == FinishReason::cancelled) state->over = true;
+        if (ending == FinishReason::deadline && !std::exchange(state->over, true))
+          state->failed("The request took longer than is allowed.", true);
+      });
+  if (job.texts.empty()) {
     state->done(state->translation.joined());
     return -1;
   }
-  const GenerateOptions options =
-      merged_search({}, model.loaded().generation, {.beam = 4, .n_best = call.alternatives + 1});
-  EngineService::Job job;
-  job.deadline = call.deadline;
   job.failed = [state](const std::string& message) {
     if (!std::exchange(state->over, true)) state->failed(message, false);
   };
-  for (size_t i = 0; i < sources.size(); ++i)
-    job.texts.push_back(make_search(model.config(), sources[i], {}, options, [state, i](SearchResult result) {
-      if (result.ending == FinishReason::cancelled) return;
-      if (result.ending == FinishReason::deadline) {
-        if (!std::exchange(state->over, true)) state->failed("The request took longer than is allowed.", true);
-        return;
-      }
-      state->translation.take(i, std::move(result.hypotheses));
-      if (--state->open == 0 && !std::exchange(state->over, true)) state->done(state->translation.joined());
-    }));
   return model.writer().submit(std::move(job));
 }
 

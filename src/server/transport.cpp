@@ -30,7 +30,7 @@ struct Transport::Impl {
       acceptor.bind(endpoint);
       acceptor.listen(tcp::acceptor::max_listen_connections);
     } catch (const boost::system::system_error& error) {
-      fail("[server] cannot listen on {} port {}: {}: choose another by --host and --port", host, shared.options.port,
+      fail("[server] cannot listen on {} port {}: {}: choose another host or port", host, shared.options.port,
            error.code().message());
     }
   }

@@ -29,16 +29,21 @@ CorpusReader::CorpusReader(const CorpusFiles& files) : files_(files) {
   check(!files.paths.empty(), "[data] no file is named: data.train takes the names of the text files");
   check(!files.pairs || files.paths.size() <= 2,
         "[data] {} files for pairs: name a source and a target file, or one TSV with both", files.paths.size());
-  readers_.emplace_back(files.paths[0]);
-  if (files.pairs && files.paths.size() == 2) readers_.emplace_back(files.paths[1]);
+  readers_.push_back(open(0));
+  if (files.pairs && files.paths.size() == 2) readers_.push_back(open(1));
+}
+
+LineReader CorpusReader::open(size_t file) const {
+  return LineReader(files_.paths[file],
+                    files_.stream && !files_.pairs ? LineReader::LongLines::cut : LineReader::LongLines::refuse);
 }
 
 std::optional<TextExample> CorpusReader::next() {
   if (files_.pairs) return files_.paths.size() == 2 ? next_aligned() : next_columns();
   while (true) {
-    if (const auto line = readers_[0].next()) return TextExample{*line, {}, readers_[0].line()};
+    if (const auto line = readers_[0].next()) return TextExample{*line, {}, readers_[0].line(), readers_[0].goes_on()};
     if (file_ + 1 == files_.paths.size()) return std::nullopt;
-    readers_[0] = LineReader(files_.paths[++file_]);
+    readers_[0] = open(++file_);
   }
 }
 

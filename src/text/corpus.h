@@ -18,11 +18,13 @@ struct CorpusFiles {
   std::vector<std::filesystem::path> paths;
   bool pairs = false;                       // every example has two sides
   std::array<int64_t, 2> columns = {0, 1};  // where one TSV holds both
+  bool stream = false;                      // one long text, whose lines may be so long that they come in parts
 };
 
 struct TextExample {
   std::string_view first, second;  // valid until the next one
   int64_t line = 0;                // in its file, from 1
+  bool goes_on = false;            // of a stream: the next example goes on with the same line
 };
 
 class CorpusReader {
@@ -36,6 +38,8 @@ class CorpusReader {
  private:
   std::optional<TextExample> next_aligned();
   std::optional<TextExample> next_columns();
+
+  LineReader open(size_t file) const;
 
   CorpusFiles files_;
   std::vector<LineReader> readers_;  // two of aligned files, else the one being read

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -19,10 +20,10 @@ namespace {
 
 constexpr size_t kChunk = 1 << 16;  // bytes read or unpacked at a time
 
-void check_length(size_t bytes, const std::string& name, int64_t number) {
-  check(bytes <= kLongestLine,
+void check_length(size_t bytes, const std::string& name, int64_t number, size_t longest = kLongestLine) {
+  check(bytes <= longest,
         "[text] {}:{}: the line is longer than {}: is this a text file with one sentence or paragraph per line?", name,
-        number, bytes_text(kLongestLine));
+        number, bytes_text(longest));
 }
 
 // The bytes of a file, a chunk at a time.
@@ -124,7 +125,8 @@ class GzipBytes {
 }  // namespace
 
 struct LineReader::State {
-  explicit State(const std::filesystem::path& path) : file(path) {
+  State(const std::filesystem::path& path, LongLines lines, size_t most)
+      : file(path), long_lines(lines), longest(most) {
     chunk = file.next();
     if (chunk.starts_with("\x1f\x8b")) {
       gzip = std::make_unique<GzipBytes>(file);
@@ -140,15 +142,22 @@ struct LineReader::State {
 
   // The next line with its end, as it stands in the file; nothing at the end.
   std::string_view raw_line() {
-    parts.clear();
-    while (!chunk.empty() || refill()) {
+    const size_t most = long_lines == LongLines::cut ? longest : std::string_view::npos;
+    parts = std::exchange(rest, {});
+    goes_on = false;
+    while (!parts.ends_with('\n') && parts.size() <= most && (!chunk.empty() || refill())) {
       const size_t end = chunk.find('\n');
       const std::string_view part = chunk.substr(0, end == chunk.npos ? end : end + 1);
       chunk.remove_prefix(part.size());
-      check_length(parts.size() + part.size(), file.path(), number + 1);
-      if (end != chunk.npos && parts.empty()) return part;
+      if (long_lines == LongLines::refuse) check_length(parts.size() + part.size(), file.path(), number + 1, longest);
+      if (end != chunk.npos && parts.empty() && part.size() <= most) return part;
       parts += part;
-      if (end != chunk.npos) break;
+    }
+    if (parts.size() > most) {
+      const size_t cut = cut_place(parts, most);
+      rest = parts.substr(cut);
+      parts.resize(cut);
+      goes_on = true;
     }
     return parts;
   }
@@ -157,7 +166,11 @@ struct LineReader::State {
   std::unique_ptr<GzipBytes> gzip;
   std::string_view chunk;  // bytes not yet given out
   std::string parts;       // a line that several chunks share
-  int64_t number = 0;      // of the last line given
+  std::string rest;        // of a line that is given in parts
+  LongLines long_lines;
+  size_t longest;
+  bool goes_on = false;
+  int64_t number = 0;  // of the last line given
 };
 
 void check_line(std::string_view line, const std::string& name, int64_t number) {
@@ -171,26 +184,37 @@ void check_line(std::string_view line, const std::string& name, int64_t number) 
             : "convert the text with iconv, or find out where it was damaged");
 }
 
-LineReader::LineReader(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {}
+size_t cut_place(std::string_view text, size_t most) {
+  if (text.size() <= most) return text.size();
+  if (const size_t space = text.rfind(' ', most - 1); space != text.npos) return space + 1;
+  size_t cut = most;
+  while (cut > 1 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;  // inside a character
+  return cut;
+}
+
+LineReader::LineReader(const std::filesystem::path& path, LongLines long_lines, size_t longest)
+    : state_(std::make_unique<State>(path, long_lines, longest)) {}
 LineReader::LineReader(LineReader&&) noexcept = default;
 LineReader& LineReader::operator=(LineReader&&) noexcept = default;
 LineReader::~LineReader() = default;
 
 std::optional<std::string_view> LineReader::next() {
+  const bool begins = !state_->goes_on;
   std::string_view line = state_->raw_line();
   if (line.empty()) return std::nullopt;
-  ++state_->number;
-  if (state_->number == 1 && line.starts_with("\xef\xbb\xbf")) {
+  if (begins) ++state_->number;
+  if (begins && state_->number == 1 && line.starts_with("\xef\xbb\xbf")) {
     line.remove_prefix(3);
     if (line.empty()) return std::nullopt;  // a file of nothing but the mark
   }
   if (line.ends_with('\n')) line.remove_suffix(1);
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.ends_with('\r') && !state_->goes_on) line.remove_suffix(1);
   check_line(line, state_->file.path(), state_->number);
   return line;
 }
 
 int64_t LineReader::line() const { return state_->number; }
+bool LineReader::goes_on() const { return state_->goes_on; }
 double LineReader::progress() const { return state_->file.progress(); }
 
 }  // namespace limpid

@@ -84,6 +84,42 @@ TEST_F(LineReaderTest, LinesAcrossChunks) {
   EXPECT_EQ(lines_of(file(gzip(text))), lines);
 }
 
+// A stream may be one line, of any length: it comes in parts that together are the line, cut behind a space where there
+// is one, and never inside a character.
+TEST_F(LineReaderTest, LongLinesOfAStreamComeInParts) {
+  std::string words = "the first line\n", solid;
+  for (int i = 0; i < 30000; ++i) words += std::to_string(i * 7919 % 65536) + (i % 3 ? " " : "한 ");
+  for (int i = 0; i < 5000; ++i) solid += "한글";
+  for (const std::string& text : {words, solid, words + "\r\nlast", std::string("short")}) {
+    for (const size_t longest : {size_t{17}, size_t{1000}, size_t{100000}}) {
+      LineReader reader(file(text), LineReader::LongLines::cut, longest);
+      std::string joined;
+      int64_t line = 1;
+      while (const auto part = reader.next()) {
+        EXPECT_LE(part->size(), longest);
+        EXPECT_EQ(reader.line(), line);
+        joined += *part;
+        if (reader.goes_on()) {
+          EXPECT_TRUE(part->ends_with(' ') || text == solid) << *part;
+          continue;
+        }
+        joined += '\n';
+        ++line;
+      }
+      std::string expected = text;
+      if (const size_t end = expected.find("\r\n"); end != expected.npos) expected.erase(end, 1);
+      EXPECT_EQ(joined, expected + '\n');
+    }
+  }
+  EXPECT_THROW(
+      {
+        LineReader refusing(file(words), LineReader::LongLines::refuse, 1000);
+        while (refusing.next()) {
+        }
+      },
+      Error);
+}
+
 TEST_F(LineReaderTest, GzipOfSeveralMembersAndPadding) {
   EXPECT_THAT(lines_of(file(gzip("one\ntw") + gzip("") + gzip("o\r\nthree") + std::string(512, '\0'))),
               ElementsAre("one", "two", "three"));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/base64.h"
 #include "text/sentencepiece_tokenizer.h"
 #include "text/tokenizer_json.h"
 #include "text/utf8.h"
@@ -16,18 +17,6 @@ using nlohmann::ordered_json;
 using sentencepiece::SentencePieceProcessor;
 
 constexpr const char* kSpace = "\u2581";  // "▁", which stands for a space inside pieces
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t at = 0; at < bytes.size(); at += 3) {
-    const size_t count = std::min<size_t>(3, bytes.size() - at);
-    uint32_t bits = 0;
-    for (size_t i = 0; i < 3; ++i) bits = bits << 8 | (i < count ? static_cast<uint8_t>(bytes[at + i]) : 0);
-    for (size_t i = 0; i < 4; ++i) text += i <= count ? digits[bits >> (18 - 6 * i) & 63] : '=';
-  }
-  return text;
-}
 
 ordered_json replace(const char* part, const char* pattern, const char* content) {
   return {{"type", "Replace"}, {"pattern", {{part, pattern}}}, {"content", content}};

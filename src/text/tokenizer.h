@@ -34,8 +34,16 @@ class Tokenizer {
 // A model's two sides: the text it reads and the text it writes. One object where the model has one.
 struct Tokenizers {
   std::shared_ptr<const Tokenizer> source, target;
-  std::vector<int32_t> before = {},
-                       after = {};  // special ids that the model wants around a text it reads, as its files say
+  // Special ids that the model wants around a text it reads. Where its files say so, that is all there is, be it
+  // nothing; else its family's custom is meant.
+  std::vector<int32_t> before = {}, after = {};
+  bool stated = false;
 };
+
+// The ids with this one at their end: added unless it stands there already, or there is none.
+inline std::vector<int32_t> with_end(std::vector<int32_t> ids, int32_t end) {
+  if (end >= 0 && (ids.empty() || ids.back() != end)) ids.push_back(end);
+  return ids;
+}
 
 }  // namespace limpid

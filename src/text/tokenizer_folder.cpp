@@ -85,7 +85,9 @@ Tokenizers load_marian(const fs::path& folder) {
     return std::make_shared<SentencePieceTokenizer>(model, "[tokenizer] " + (folder / name).string(), table);
   };
   const auto from = load(source, "source.spm");
-  return {from, same ? from : load(target, "target.spm"), {}, {table->special().end}};
+  Tokenizers result{from, same ? from : load(target, "target.spm"), {}, {table->special().end}};
+  state_end(read_tokenizer_config(folder), result);
+  return result;
 }
 
 // A SentencePiece model, unless tokenizer.json beside it knows tokens that the model does not.
@@ -100,7 +102,7 @@ Tokenizers load_sentencepiece(const fs::path& path) {
   const bool llama = special_name(config, "tokenizer_class").starts_with("Llama");
   const SpecialIds special = tokenizer->special();
   if (config.value("add_bos_token", llama) && special.begin >= 0) result.before.push_back(special.begin);
-  if (config.value("add_eos_token", false) && special.end >= 0) result.after.push_back(special.end);
+  state_end(config, result);
   return result;
 }
 

@@ -105,6 +105,27 @@ TEST_F(TokenizerFolder, TheTemplateIsTheModels) {
   EXPECT_EQ(read("tokenizer.json").at("post_processor").at("single").size(), 2u);
 }
 
+TEST_F(TokenizerFolder, TheFilesSayWhatStandsAroundAText) {
+  const TokenizerOptions options = {.kind = TokenizerKind::words};
+  Tokenizers tokenizers = saved(options, "pegasus");
+  const int32_t end = tokenizers.source->special().end;
+  EXPECT_TRUE(tokenizers.stated);
+  EXPECT_EQ(tokenizers.after, std::vector<int32_t>{end});
+  tokenizers = saved(options, "t5");  // a template that adds nothing
+  EXPECT_TRUE(tokenizers.stated);
+  EXPECT_TRUE(tokenizers.after.empty());
+  for (const auto& [model_type, kind] : {std::pair{"pegasus", TokenizerKind::words}, {"marian", TokenizerKind::bpe}})
+    for (const bool wanted : {false, true}) {  // tokenizer_config.json has the last word
+      saved({.kind = kind, .vocab = 420}, model_type);
+      json config = read("tokenizer_config.json");
+      config["add_eos_token"] = wanted;
+      write_text(folder_ / "tokenizer_config.json", config.dump());
+      tokenizers = load_tokenizers(folder_.path());
+      EXPECT_TRUE(tokenizers.stated);
+      EXPECT_EQ(tokenizers.after.size(), wanted ? 1u : 0u) << model_type;
+    }
+}
+
 TEST_F(TokenizerFolder, WhatAnotherTokenizerLeftIsRemoved) {
   saved({.vocab = 420}, "marian");
   saved({.vocab = 420}, "pegasus");

@@ -140,9 +140,11 @@ void read_template(const json& processor, const Vocabulary& vocabulary, Tokenize
 }
 
 Tokenizers with_template(const std::shared_ptr<const StorableTokenizer>& tokenizer, const json& file,
-                         const std::string& where) {
+                         const json& config, const std::string& where) {
   Tokenizers result{tokenizer, tokenizer};
   read_template(file.value("post_processor", json(nullptr)), tokenizer->vocabulary(), result, where);
+  result.stated = true;
+  state_end(config, result);
   return result;
 }
 
@@ -151,7 +153,7 @@ Tokenizers read_json_parts(const json& file, const json& config, const std::stri
   for (const Reader& reader : kReaders) {
     if (reader.model != model || (!reader.pre_tokenizer.empty() && reader.pre_tokenizer != pre_tokenizer)) continue;
     const auto tokenizer = reader.read(file, config, where);
-    return with_template(tokenizer, file, where);
+    return with_template(tokenizer, file, config, where);
   }
   fail("{}: holds a tokenizer of the kind {} with the pre-tokenizer {}, which Limpid does not know: use another one",
        where, model, pre_tokenizer.empty() ? "none" : pre_tokenizer);
@@ -195,6 +197,15 @@ json read_tokenizer_config(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(path)) return json::object();
   json config = read_tokenizer_file(path);
   return config.is_object() ? config : json::object();
+}
+
+void state_end(const json& config, Tokenizers& tokenizers) {
+  const auto wish = config.find("add_eos_token");
+  if (wish == config.end() || !wish->is_boolean()) return;
+  const int32_t end = tokenizers.source->special().end;
+  tokenizers.stated = true;
+  std::erase(tokenizers.after, end);
+  if (wish->get<bool>() && end >= 0) tokenizers.after.push_back(end);
 }
 
 std::string special_name(const json& config, const char* key) {
@@ -241,8 +252,9 @@ Tokenizers read_beside_json(const std::filesystem::path& path,
     bool more = !tokenizer;
     for (const json& token : file.value("added_tokens", json::array()))
       more = more || token.at("id").get<int64_t>() >= tokenizer->size();
-    if (!more) return with_template(tokenizer, file, where);
-    return read_json_parts(file, read_tokenizer_config(path.parent_path()), where);
+    const json config = read_tokenizer_config(path.parent_path());
+    if (!more) return with_template(tokenizer, file, config, where);
+    return read_json_parts(file, config, where);
   } catch (const json::exception& error) {
     fail("{}: is not laid out as a tokenizer.json is ({}): is it the right file?", where, json_reason(error));
   }

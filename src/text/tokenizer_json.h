@@ -39,6 +39,9 @@ Tokenizers read_beside_json(const std::filesystem::path& path,
 
 // tokenizer_config.json of a folder; an empty object where there is none.
 nlohmann::json read_tokenizer_config(const std::filesystem::path& folder);
+// Whether the end token stands after a text that the model reads, where a tokenizer_config.json says so
+// ("add_eos_token"); else nothing is changed.
+void state_end(const nlohmann::json& config, Tokenizers& tokenizers);
 // What a tokenizer_config.json says of a special token, "eos_token" for example; empty where it says nothing.
 std::string special_name(const nlohmann::json& config, const char* key);
 

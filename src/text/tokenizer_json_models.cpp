@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "base/base64.h"
 #include "base/error.h"
 #include "text/bpe_tokenizer.h"
 #include "text/sentencepiece_model.h"
@@ -60,21 +61,6 @@ void refuse(const json& model, const char* key, const std::string& where) {
         set ? found->dump() : "");
 }
 
-std::string base64_bytes(std::string_view text) {
-  std::string bytes;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const size_t digit = digits.find(c);
-    if (digit == digits.npos) continue;
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    count += 6;
-    if (count >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 255);
-  }
-  return bytes;
-}
-
 // What SentencePiece itself does to a text, said in the steps of a tokenizer.json.
 struct SentencePieceSteps {
   std::string character_map;
@@ -89,7 +75,7 @@ struct SentencePieceSteps {
         for (const json& one : step.value(list, json::array())) read(one, where);
     } else if (type == "Precompiled") {
       if (step.at("precompiled_charsmap").is_string())
-        character_map = base64_bytes(step.at("precompiled_charsmap").get<std::string>());
+        character_map = bytes_of_base64(step.at("precompiled_charsmap").get<std::string>());
     } else if (type == "Metaspace") {
       dummy_prefix = dummy_prefix ||
                      step.value("prepend_scheme", step.value("add_prefix_space", true) ? "always" : "never") != "never";

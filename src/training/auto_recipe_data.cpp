@@ -147,6 +147,7 @@ CorpusFiles corpus_files(const OwnText& text) {
   CorpusFiles files;
   for (const std::string& file : text.files) files.paths.emplace_back(file);
   files.pairs = text.kind != Kind::text;
+  files.stream = text.unit != "lines";
   return files;
 }
 
@@ -178,8 +179,8 @@ ChosenRecipe choose_data(const OwnText& text, const TextSurvey& survey) {
     recipe.batch.window = lines ? 0 : text.minutes < 2 ? 64 : text.minutes < 10 ? 128 : 256;
     chosen.decisions.push_back({"examples", lines ? "every line" : "windows of one long text",
                                 !text.unit.empty() ? "as asked"
-                                : lines            ? "lines end as sentences do (--stream reads it as one text)"
-                                        : "lines go on from one to the next (--lines reads them one by one)"});
+                                : lines            ? "lines end as sentences do (it can be read as one text instead)"
+                                        : "lines go on from one to the next (they can be read one by one instead)"});
   }
   recipe.stop.steps = 1000;
   recipe.schedule = {.kind = "linear", .learning_rate = 0.003, .warmup = 100, .final = 0};

@@ -209,7 +209,7 @@ class Chooser {
                : fmt::format("{} {}", with_separators(held_out.kept), text_.kind == Kind::pairs ? "pairs" : "lines"),
            recipe_.data.valid.empty() ? "taken from the text, never trained on; the best model is the one that does "
                                         "best on them"
-                                      : "the files given with --valid");
+                                      : "the files given for it");
   }
 
   ChosenRecipe chosen_;

@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostLabels = 10000;
+constexpr size_t kLongestTaught = 4000;      // bytes of a part of a long line that a tokenizer is trained on
 constexpr int64_t kMostRemembered = 100000;  // validation examples whose hashes are looked for in the training text
 
 std::vector<std::string> special_tokens(Task task, const Recipe& recipe) {
@@ -55,7 +56,7 @@ class Encoder {
         ids.second = side(*tokenizers_.target, text.second, false);
         break;
       case Task::language_model:
-        ids.first = stream ? stream_line(text.first) : side(*tokenizers_.source, text.first, true);
+        ids.first = stream ? stream_line(text) : side(*tokenizers_.source, text.first, true);
         break;
       case Task::masked: ids.first = side(*tokenizers_.source, text.first, true); break;
       case Task::classification: {
@@ -79,9 +80,10 @@ class Encoder {
   }
 
   // Lines of a stream are parted by what the vocabulary has for it: a line break, else the end token.
-  std::vector<int32_t> stream_line(std::string_view line) const {
-    if (recipe_.tokenizer.kind == "characters") return tokenizers_.source->encode(std::string(line) + '\n');
-    return side(*tokenizers_.source, line, false);
+  std::vector<int32_t> stream_line(const TextExample& text) const {
+    if (text.goes_on) return tokenizers_.source->encode(text.first);
+    if (recipe_.tokenizer.kind == "characters") return tokenizers_.source->encode(std::string(text.first) + '\n');
+    return side(*tokenizers_.source, text.first, false);
   }
 
   std::string unfit(const TokenExample& ids) const {
@@ -168,9 +170,16 @@ class Preparation {
     return [this, second](const std::function<void(std::string_view)>& line) {
       CorpusReader reader(corpus_files(recipe_, recipe_.data.train));
       const bool stream = recipe_.data.unit == "stream" && recipe_.tokenizer.kind == "characters";
+      bool part = false;
       for (int64_t i = 0; const auto example = reader.next(); ++i) {
         if (i % 10000 == 0) tell("training the tokenizer", reader.progress());
-        if (stream)
+        if (std::exchange(part, example->goes_on) || part)  // of a line that no tokenizer is trained on as a whole
+          for (std::string_view rest = example->first; !rest.empty();) {
+            const size_t cut = cut_place(rest, kLongestTaught);
+            line(std::string(rest.substr(0, cut)));
+            rest.remove_prefix(cut);
+          }
+        else if (stream)
           line(std::string(example->first) + '\n');
         else
           line(second ? example->second : example->first);
@@ -393,6 +402,7 @@ CorpusFiles corpus_files(const Recipe& recipe, const std::vector<std::string>& n
   for (const std::string& name : names) files.paths.push_back(data_path(recipe, name));
   files.pairs = task == Task::translation || task == Task::classification;
   files.columns = {recipe.data.columns[0], recipe.data.columns[1]};
+  files.stream = recipe.data.unit == "stream";
   return files;
 }
 

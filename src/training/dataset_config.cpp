@@ -28,7 +28,7 @@ void check_lengths(const Recipe& recipe, const Dataset& dataset, const Config& c
           recipe.batch.window, config.max_positions);
     return;
   }
-  const int64_t last = config.family == Family::language_model ? 1 : 0;  // is only predicted, never read
+  const int64_t last = config.continues_text() ? 1 : 0;  // is only predicted, never read
   const int64_t longest = std::max(dataset.train_report.longest, dataset.valid_report.longest) - last;
   check(longest <= config.max_positions,
         "[recipe] an example has {} tokens, but the model knows only {} positions: lower data.max_length, or raise the "

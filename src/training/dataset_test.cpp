@@ -245,6 +245,20 @@ TEST_F(DatasetTest, AStreamOfWordsPartsLinesByTheEndToken) {
   EXPECT_EQ(ids[4], end);
 }
 
+// As text8 is: longer than any line may be.
+TEST_F(DatasetTest, AStreamMayBeOneLine) {
+  std::string line;
+  while (line.size() < kLongestLine + 1000000) line += "abcd efg hij ";
+  corpus_.write("source", {line});
+  const Recipe recipe = corpus_.recipe("gpt2", {"data.unit=stream", "batch.window=2", "tokenizer.kind=characters",
+                                                "data.valid=[]", "data.valid_share=0.1"});
+  const Dataset dataset = prepared(recipe);
+  EXPECT_EQ(dataset.train->tokens() + dataset.valid->tokens(), static_cast<int64_t>(line.size()) + 1);
+  const auto ids = dataset.train->ids(static_cast<int64_t>(kLongestLine) - 30, 60);  // where the line was cut
+  EXPECT_EQ(dataset.tokenizers.source->decode(ids), line.substr(kLongestLine - 30, 60));
+  EXPECT_THROW(prepared(corpus_.recipe("gpt2", {"data.unit=lines", "tokenizer.kind=characters"})), Error);
+}
+
 // ---- the model, before there is any text
 
 TEST(CheckModel, FindsWhatTheConfigWould) {

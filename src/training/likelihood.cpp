@@ -33,8 +33,8 @@ class WindowScorer {
     const auto first = waiting_.begin() + static_cast<ptrdiff_t>(begin_);
     Run run({.arena = arena_});
     const Loss loss = model_.loss(run, Batch::next_tokens({{first, first + static_cast<ptrdiff_t>(count)}}), {});
-    into_.nats += loss.sum;
-    into_.tokens += loss.tokens;
+    into_.nats += loss.sum();
+    into_.tokens += loss.tokens();
     begin_ += count - 1;
   }
 
@@ -62,11 +62,12 @@ Likelihood measure_likelihood(const LoadedModel& loaded, const Recipe& recipe) {
   WindowScorer scorer(*loaded.model, window, result);
   CorpusReader reader(corpus_files(recipe, recipe.data.test));
   while (const auto example = reader.next()) {
-    result.bytes += static_cast<int64_t>(example->first.size()) + 1;
-    std::vector<int32_t> ids =
-        tokenizer.encode(stream && special.end < 0 ? std::string(example->first) + '\n' : std::string(example->first));
+    const bool ends = !example->goes_on;
+    result.bytes += static_cast<int64_t>(example->first.size()) + ends;
+    std::vector<int32_t> ids = tokenizer.encode(stream && ends && special.end < 0 ? std::string(example->first) + '\n'
+                                                                                  : std::string(example->first));
     if (!stream && special.begin >= 0) ids.insert(ids.begin(), special.begin);
-    if (special.end >= 0) ids.push_back(special.end);
+    if (ends && special.end >= 0) ids.push_back(special.end);
     scorer.add(ids);
     if (!stream) scorer.end();
   }

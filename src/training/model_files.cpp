@@ -1,7 +1,6 @@
 #include "training/model_files.h"
 
-#include <fnmatch.h>
-
+#include "autograd/probe.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -36,12 +35,12 @@ void write_model_files(const std::filesystem::path& folder, const Recipe& recipe
 
 void freeze_parameters(const std::vector<std::string>& patterns, const Parameters& parameters, Gradients& gradients) {
   const auto fits = [](const std::string& pattern, const Weight& weight) {
-    return fnmatch(pattern.c_str(), weight.name.c_str(), 0) == 0;
+    return matches_pattern(pattern, weight.name);
   };
   for (const std::string& pattern : patterns) {
     const auto& weights = parameters.weights();
     check(std::any_of(weights.begin(), weights.end(), [&](const Weight& weight) { return fits(pattern, weight); }),
-          "[recipe] optimizer.freeze: no parameter fits \"{}\"; limpid look MODEL intervene --weights lists names",
+          "[recipe] optimizer.freeze: no parameter fits \"{}\": name one of the model's, with * for any letters",
           pattern);
   }
   gradients.freeze([&](const Weight& weight) {

@@ -214,8 +214,7 @@ void fill(Recipe& recipe, std::map<std::string, Json> values) {
     values.erase(found);
   });
   for (const auto& [key, value] : values)
-    fail("[recipe] {} is not a known key{}; limpid train RECIPE --dump-config lists all", key,
-         did_you_mean(key, known));
+    fail("[recipe] {} is not a known key{}; docs/training.md says where all are listed", key, did_you_mean(key, known));
 }
 
 void check_choice(const char* key, const std::string& value, std::initializer_list<std::string_view> allowed) {

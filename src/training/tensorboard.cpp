@@ -11,6 +11,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/protobuf.h"
 #include "formats/model_folder.h"
 
 namespace limpid {
@@ -31,31 +32,13 @@ std::string bytes_of_number(Number number) {  // little-endian
   return bytes;
 }
 
-// Protobuf's encoding: a key, (number of the field << 3) | kind, then the value. A varint has seven bits a byte, low
-// ones first, the eighth set while more follow.
-enum class Wire : uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
-
-std::string varint(uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
-  return bytes + static_cast<char>(value);
-}
-
-std::string key(uint64_t field, Wire wire) { return varint(field << 3 | static_cast<uint64_t>(wire)); }
-
-std::string number_field(uint64_t field, int64_t value) {
-  return key(field, Wire::varint) + varint(static_cast<uint64_t>(value));
-}
-
-std::string bytes_field(uint64_t field, std::string_view bytes) {
-  return key(field, Wire::bytes) + varint(bytes.size()).append(bytes);
-}
-
 // Event { double wall_time = 1; int64 step = 2; oneof { string file_version = 3; Summary summary = 5;
 //         SessionLog session_log = 7; } }
 std::string event(int64_t step, uint64_t field, std::string_view content) {
-  const std::string step_field = step == 0 ? "" : number_field(2, step);  // 0 is what a missing field means
-  return key(1, Wire::fixed64) + bytes_of_number(seconds_now()) + step_field + bytes_field(field, content);
+  ProtobufMessage message;
+  message.decimal(1, seconds_now());
+  if (step != 0) message.number(2, static_cast<uint64_t>(step));  // 0 is what a missing field means
+  return message.text(field, content).take();
 }
 
 // A CRC of data that itself contains a CRC is weak; TensorFlow therefore stores it rotated and shifted.
@@ -97,13 +80,13 @@ TensorBoardWriter::TensorBoardWriter(const fs::path& folder, std::optional<int64
   const int64_t first = resumed_step ? *resumed_step + 1 : 0;
   file_.append(record(event(first, 3, "brain.Event:2")));
   // SessionLog { status = 1: START = 1 }: makes TensorBoard forget points of this step and later ones.
-  if (resumed_step) file_.append(record(event(first, 7, number_field(1, 1))));
+  if (resumed_step) file_.append(record(event(first, 7, ProtobufMessage().number(1, 1).take())));
 }
 
 void TensorBoardWriter::scalar(std::string_view tag, int64_t step, double value) {
   // Summary { repeated Value { string tag = 1; float simple_value = 2; } value = 1; }
-  const std::string point = bytes_field(1, tag) + key(2, Wire::fixed32) + bytes_of_number(static_cast<float>(value));
-  file_.append(record(event(step, 5, bytes_field(1, point))));
+  const std::string point = ProtobufMessage().text(1, tag).decimal(2, static_cast<float>(value)).take();
+  file_.append(record(event(step, 5, ProtobufMessage().text(1, point).take())));
 }
 
 }  // namespace limpid

@@ -214,12 +214,11 @@ class Trainer {
       Tape tape(arena_, &gradients_);
       const uint64_t pass = static_cast<uint64_t>(progress_.step) * parts.size() + i;
       Run run({.arena = arena_, .tape = &tape, .train = true, .seed = recipe_.seed, .step = pass});
-      sum += model_
-                 ->loss(run, parts[i],
-                        {.smoothing = static_cast<real>(recipe_.optimizer.label_smoothing),
-                         .tokens = static_cast<double>(result.tokens)})
-                 .sum;
+      const Loss loss = model_->loss(run, parts[i],
+                                     {.smoothing = static_cast<real>(recipe_.optimizer.label_smoothing),
+                                      .tokens = static_cast<double>(result.tokens)});
       tape.backward();
+      sum += loss.sum();
       apply_statistics(parameters_, tape);
     }
     result.loss = sum / static_cast<double>(result.tokens);

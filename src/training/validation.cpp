@@ -41,8 +41,8 @@ double mean_loss(const Model& model, const Recipe& recipe, const Dataset& datase
     }
     Run again({.arena = arena});
     const Loss loss = model.loss(again, batch, {});
-    sum += loss.sum;
-    tokens += loss.tokens;
+    sum += loss.sum();
+    tokens += loss.tokens();
   }
   return sum / static_cast<double>(tokens);
 }
