@@ -21,7 +21,7 @@ class SavedSession {
       write_model(folder_.path(), small.model->config(), *small.parameters);
     } else {
       const QuantizedModel quantized = quantize(*small.model, {.bits = 8});
-      write_quantized_folder(folder_.path(), *quantized.model, 8);
+      write_quantized_folder(folder_.path(), *quantized.model, {.bits = 8});
     }
     session.loaded = load_model(folder_.path(), {.need_tokenizers = false});
     session.loaded.tokenizers.source = session.loaded.tokenizers.target = std::make_shared<LetterTokenizer>();

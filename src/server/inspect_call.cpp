@@ -186,10 +186,10 @@ void InspectCall::describe(Json& into, const std::string& part, const std::vecto
   const bool reads_input = part.starts_with("limpid translate ");
   if (text_asked_) {
     const Session& session = served.session;
-    const std::string text = shell_quoted(
-        fields.has("text") ? fields.text("text")
-                           : session.reader().decode(session.two_sided() ? example().batch.source.ids
-                                                                         : example().batch.input.ids));
+    const std::string text =
+        shell_quoted(fields.has("text") ? fields.text("text")
+                                        : session.reader().decode(session.two_sided() ? example().batch.source.ids
+                                                                                      : example().batch.input.ids));
     command = reads_input ? "echo " + text + " | " + command : command + " " + text;
     if (session.two_sided() && !written_by_model_ && !reads_input)
       command +=

@@ -26,7 +26,7 @@ TEST(Arena, BlocksComeBackAndAreUsedAgain) {
 TEST(Arena, BlocksNeverOverlapAndFreeRangesMerge) {
   const Arena arena;
   Random random(1);
-  std::vector<std::pair<Numbers, int64_t>> held;
+  std::vector<std::pair<Buffer, int64_t>> held;
   for (int round = 0; round < 3000; ++round) {
     if (!held.empty() && random.below(2)) {
       const int64_t i = random.below(static_cast<int64_t>(held.size()));

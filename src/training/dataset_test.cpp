@@ -251,7 +251,7 @@ TEST_F(DatasetTest, AStreamMayBeOneLine) {
   while (line.size() < kLongestLine + 1000000) line += "abcd efg hij ";
   corpus_.write("source", {line});
   const Recipe recipe = corpus_.recipe("gpt2", {"data.unit=stream", "batch.window=2", "tokenizer.kind=characters",
-                                                "data.valid=[]", "data.valid_share=0.1"});
+                                                "data.valid=[]", "data.valid_share=0.01"});
   const Dataset dataset = prepared(recipe);
   EXPECT_EQ(dataset.train->tokens() + dataset.valid->tokens(), static_cast<int64_t>(line.size()) + 1);
   const auto ids = dataset.train->ids(static_cast<int64_t>(kLongestLine) - 30, 60);  // where the line was cut
