@@ -143,6 +143,12 @@ int run_serve(int argc, char** argv) {
   ServeOptions options;
   add_options(line, options);
   if (const auto code = line.read(argc, argv)) return *code;
+  const AccessOptions& access = options.server.access;
+  check(
+      is_loopback(access.host) || !access.key.empty() || access.no_key,
+      "[serve] on {} others can reach the server: give it a key (--api-key, or the variable LIMPID_API_KEY), or allow "
+      "it to be without one (--no-key)",
+      access.host);
   const Signals signals;
   allow_many_files();
   options.engine.engine.prompt_seconds = 0.05;  // of a step, so that no text waits for long prompts of others
