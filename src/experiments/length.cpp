@@ -11,6 +11,7 @@
 #include "experiments/lab.h"
 #include "experiments/list.h"
 #include "experiments/result.h"
+#include "experiments/tasks.h"
 #include "inference/texts.h"
 #include "scoring/bleu.h"
 #include "text/word_tokenizer.h"
@@ -122,27 +123,11 @@ train = ["train.en", "train.ko"]
 valid = ["valid.en", "valid.ko"]
 [tokenizer]
 kind = "words"
-[model]{1}
-[optimizer]
-clip_norm = 1.0
-label_smoothing = 0.0
-[schedule]
-kind = "linear"
-learning_rate = 0.004
-warmup = 100
-[batch]
-tokens = 1024
-[stop]
-steps = {0}
-[validation]
-steps = {0}
-metric = "loss"
-show = 0
-[checkpoint]
-steps = {0}
-keep = 1
+[model]{}
 )",
-                     steps, model);
+                     model) +
+         to_toml(
+             {.steps = steps, .learning_rate = 0.004, .warmup = 100, .validation = "metric = \"loss\"\nshow = 0\n"});
 }
 
 Json measure(Lab& lab, const std::string& unit) {

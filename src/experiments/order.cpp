@@ -11,6 +11,7 @@
 #include "experiments/lab.h"
 #include "experiments/list.h"
 #include "experiments/result.h"
+#include "experiments/tasks.h"
 #include "inspect/session.h"
 #include "models/model.h"
 
@@ -95,27 +96,8 @@ resid_pdrop = 0.0
 limpid = { positions = "none" }
 )";
 
-std::string with_training(const std::string& recipe, int64_t steps) {
-  return recipe + fmt::format(R"(
-[optimizer]
-clip_norm = 1.0
-label_smoothing = 0.0
-[schedule]
-kind = "linear"
-learning_rate = 0.003
-warmup = 50
-[batch]
-tokens = 1024
-[stop]
-steps = {0}
-[validation]
-steps = {0}
-[checkpoint]
-steps = {0}
-keep = 1
-)",
-                              steps);
-}
+int64_t steps(const Lab& lab) { return lab.pick<int64_t>(800, 500, 8); }
+std::string training_of(int64_t steps) { return to_toml({.steps = steps, .learning_rate = 0.003, .warmup = 50}); }
 
 // What an encoder with random weights makes of tokens in another order, held against what it made of them before.
 Json equivariance(const Lab& lab) {
@@ -154,7 +136,7 @@ Json equivariance(const Lab& lab) {
 // How often a language model that sees no positions but a causal mask says the first letter.
 Json causal(Lab& lab) {
   // Its loss counts every letter, most of which nobody can foretell: it needs more steps.
-  const LabModel trained = lab.train(with_training(kCausal, 3 * lab.pick<int64_t>(800, 500, 8)), {}, first_letter(lab));
+  const LabModel trained = lab.train(kCausal + training_of(3 * steps(lab)), {}, first_letter(lab));
   const Session session = open_session(trained.folder);
   int64_t right = 0;
   const auto texts = lab.pick<int64_t>(kHeldOut, 200, 10);
@@ -175,7 +157,7 @@ Json measure(Lab& lab, const std::string& unit) {
   if (unit == "equivariance") return equivariance(lab);
   if (unit == "causal") return causal(lab);
   const std::string positions = unit == "none" && lab.contrary() ? "sinusoidal" : unit;
-  const LabModel model = lab.train(with_training(kEncoder, lab.pick<int64_t>(800, 500, 8)),
+  const LabModel model = lab.train(kEncoder + training_of(steps(lab)),
                                    {fmt::format("model.limpid={{positions=\"{}\"}}", positions)}, first_letter(lab));
   return {{"accuracy", model.exact}, {"loss", model.loss}};
 }

@@ -11,6 +11,7 @@
 #include "experiments/lab.h"
 #include "experiments/list.h"
 #include "experiments/result.h"
+#include "experiments/tasks.h"
 #include "inspect/session.h"
 #include "layers/positions.h"
 
@@ -114,7 +115,8 @@ Json encodings(const Lab& lab) {
           {"from_prediction", worst.from_prediction}};
 }
 
-// ---- Beyond the trained length: letters said twice; who knows what followed last time foretells the second saying.
+// ---- Beyond the trained length: a random sequence repeated; who knows what followed the first time predicts the
+// second copy.
 
 constexpr int kShortest = 4, kTrained = 12, kLongest = 24;
 
@@ -138,7 +140,7 @@ LabCorpus repeats(const Lab& lab) {
 }
 
 std::string recipe(const Lab& lab) {
-  return fmt::format(R"(
+  return R"(
 [data]
 train = ["train.txt"]
 valid = ["valid.txt"]
@@ -154,27 +156,10 @@ n_positions = 128
 embd_pdrop = 0.0
 attn_pdrop = 0.0
 resid_pdrop = 0.0
-[optimizer]
-clip_norm = 1.0
-label_smoothing = 0.0
-[schedule]
-kind = "linear"
-learning_rate = 0.003
-warmup = 50
-[batch]
-tokens = 1024
-[stop]
-steps = {0}
-[validation]
-steps = {0}
-[checkpoint]
-steps = {0}
-keep = 1
-)",
-                     lab.pick(1200, 600, 6));
+)" + to_toml({.steps = lab.pick(1200, 600, 6), .learning_rate = 0.003, .warmup = 50});
 }
 
-// Of the letters of the second saying, how many are foretold, for sayings of so many letters.
+// Of the letters of the second copy, how many are predicted, for sequences of so many letters.
 double accuracy(const Session& session, int length, int64_t texts) {
   const TaskOptions options{.seed = 7, .shortest = length, .longest = length};
   int64_t right = 0, all = 0;
@@ -232,11 +217,11 @@ std::vector<Figure> figures(const Json& result, Language language) {
   for (size_t i = 0; i < x.size(); ++i) series.points.push_back({x[i], y[i]});
   dots.series.push_back(std::move(series));
 
-  Chart beyond{.title = fmt::format(fmt::runtime(Words{"Letters foretold by length, % (trained on {} to {})",
+  Chart beyond{.title = fmt::format(fmt::runtime(Words{"Letters predicted by length, % (trained on {} to {})",
                                                        "길이별로 맞힌 글자, % ({}~{}글자로 학습)"}
                                                      .in(language)),
                                     kShortest, kTrained),
-               .x_name = Words{"letters said twice", "두 번 말한 글자 수"}.in(language),
+               .x_name = Words{"letters of the repeated sequence", "반복되는 글자 수"}.in(language),
                .y_name = "%",
                .low = 0,
                .high = 100};
@@ -250,7 +235,7 @@ std::vector<Figure> figures(const Json& result, Language language) {
 }
 
 std::vector<Table> tables(const Json& result, Language language) {
-  Table table{.caption = Words{"Letters foretold, %, mean over the seeds", "맞힌 글자, %, 시드 평균"}.in(language),
+  Table table{.caption = Words{"Letters predicted, %, mean over the seeds", "맞힌 글자, %, 시드 평균"}.in(language),
               .columns = {Words{"positions", "위치"}.in(language), Words{"trained lengths", "학습한 길이"}.in(language),
                           Words{"longer", "더 긴 길이"}.in(language)}};
   for (const char* kind : {"none", "sinusoidal", "learned", "rotary"})
@@ -316,11 +301,11 @@ Experiment sinusoids_experiment() {
                              "거리 0의 내적이 다른 거리의 최댓값보다 큰 정도"},
                  .threshold = 0.001},
                 {.key = "beyond",
-                 .meaning = {"sinusoidal positions, letters foretold beyond the trained length, %",
+                 .meaning = {"sinusoidal positions, letters predicted beyond the trained length, %",
                              "사인파 위치가 학습한 길이 너머에서 맞힌 글자, %"},
                  .threshold = 90}},
       .baseline = Measure{.key = "within",
-                          .meaning = {"sinusoidal positions, letters foretold within the trained length, %",
+                          .meaning = {"sinusoidal positions, letters predicted within the trained length, %",
                                       "사인파 위치가 학습한 길이 안에서 맞힌 글자, %"},
                           .threshold = 90},
       .minutes = 4,

@@ -10,6 +10,27 @@ namespace limpid {
 
 namespace fs = std::filesystem;
 
+std::string to_toml(const ShortTraining& training) {
+  return fmt::format(R"([optimizer]
+clip_norm = 1.0
+label_smoothing = 0.0
+[schedule]
+kind = "linear"
+learning_rate = {1}
+warmup = {2}
+[batch]
+tokens = 1024
+[stop]
+steps = {0}
+[validation]
+steps = {0}
+{3}[checkpoint]
+steps = {0}
+keep = 1
+)",
+                     training.steps, training.learning_rate, training.warmup, training.validation);
+}
+
 LabCorpus facts_corpus(const Lab& lab) {
   const auto lines = lab.pick<int64_t>(40000, 15000, 1000);
   return {.key = fmt::format("facts {}", lines), .write = [lines](const fs::path& folder) {
@@ -81,7 +102,7 @@ LabCorpus sentences_corpus(const Lab& lab) {
 }
 
 std::string translator_recipe(const Lab& lab) {
-  return fmt::format(R"(
+  return R"(
 [data]
 train = ["train.en", "train.ko"]
 valid = ["valid.en", "valid.ko"]
@@ -102,27 +123,10 @@ activation_function = "relu"
 scale_embedding = true
 max_position_embeddings = 128
 dropout = 0.0
-[optimizer]
-clip_norm = 1.0
-label_smoothing = 0.0
-[schedule]
-kind = "linear"
-learning_rate = 0.004
-warmup = 100
-[batch]
-tokens = 1024
-[stop]
-steps = {0}
-[validation]
-steps = {0}
-metric = "bleu"
-translate = {1}
-show = 0
-[checkpoint]
-steps = {0}
-keep = 1
-)",
-                     lab.pick(1200, 400, 4), lab.pick(200, 100, 4));
+)" + to_toml({.steps = lab.pick(1200, 400, 4),
+              .learning_rate = 0.004,
+              .warmup = 100,
+              .validation = fmt::format("metric = \"bleu\"\ntranslate = {}\nshow = 0\n", lab.pick(200, 100, 4))});
 }
 
 }  // namespace limpid

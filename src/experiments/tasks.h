@@ -9,6 +9,15 @@
 
 namespace limpid {
 
+// What the recipes of short runs end with: how they are trained, with one validation and one checkpoint, at the end.
+struct ShortTraining {
+  int64_t steps = 0;
+  double learning_rate = 0;
+  int64_t warmup = 0;
+  std::string validation = {};  // further lines of [validation]
+};
+std::string to_toml(const ShortTraining& training);
+
 // A world of facts for language models, two layers of width 64 (corpora/facts.h).
 LabCorpus facts_corpus(const Lab& lab);
 std::string facts_recipe(const Lab& lab);

@@ -11,7 +11,7 @@ struct QuantizeOptions {
   int output_bits = 0;    // of the matrix that gives the scores of words, an embedding that serves as it included;
                           // 0: 8 where bits is 4, else bits
   std::string mix = {};   // "Q4_K_M" (formats/quantize_mix.h): instead of bits
-  bool for_gguf = false;  // types that GGUF has: 8 bits in blocks of 32 (Q8_0) instead of one factor an output (q8)
+  bool for_gguf = false;  // types that GGUF has: 8 bits in blocks of 32 (Q8_0) instead of one scale per output (q8)
 };
 
 struct QuantizedModel {

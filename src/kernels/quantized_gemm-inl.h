@@ -202,7 +202,7 @@ HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const Ti
   }
 }
 
-// W with one factor an output.
+// W with one scale per output.
 template <int R>
 HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const TileRows<R>& x, int output,
                               const float* start, TileOut out) {
