@@ -128,7 +128,13 @@ void verify_gradients(const Case& c, Gradients& gradients, CaseReport& report) {
   for (const Weight& weight : learned)
     most = std::max(most, largest(numbers_of(c.expected.get("grad." + weight.name))));
   for (const Weight& weight : learned) {
-    const std::vector<real> expected = numbers_of(c.expected.get("grad." + weight.name));
+    std::vector<real> expected = numbers_of(c.expected.get("grad." + weight.name));
+    if (weight.file_rows) {  // rows that lie otherwise in memory
+      const std::vector<real> theirs = expected;
+      copy_from_file_order(*weight.file_rows, reinterpret_cast<const std::byte*>(theirs.data()),
+                           weight.size() / weight.shape[0] * static_cast<int64_t>(sizeof(real)),
+                           reinterpret_cast<std::byte*>(expected.data()));
+    }
     std::vector<real> got;
     append(got, gradients.of(weight));
     report.gradients.note(largest_difference(got, expected) / std::max(largest(expected), 1e-3 * most), weight.name);

@@ -35,6 +35,9 @@ double query_scalar(const GgufFacts& facts) {
 
 ordered_json factors_json(const GgufFacts& facts) {
   if (facts.linear != 1) return {{"rope_type", "linear"}, {"factor", facts.linear}};
+  if (facts.yarn != 1)
+    return {
+        {"rope_type", "yarn"}, {"factor", facts.yarn}, {"original_max_position_embeddings", facts.original_positions}};
   if (!facts.frequency_divisors.empty())
     return {{"rope_type", "longrope"},
             {"short_factor", facts.frequency_divisors},
@@ -81,8 +84,9 @@ ordered_json llama_json(const GgufFacts& facts) {
     if (facts.architecture == "phi3" && facts.turned < facts.head_size)
       json["partial_rotary_factor"] = static_cast<double>(facts.turned) / static_cast<double>(facts.head_size);
   }
-  if (facts.original_positions > 0) json["original_max_position_embeddings"] = facts.original_positions;
-  if (facts.linear != 1 || !facts.frequency_divisors.empty() || !facts.long_factors.empty())
+  if (facts.original_positions > 0 && facts.yarn == 1)
+    json["original_max_position_embeddings"] = facts.original_positions;
+  if (facts.linear != 1 || facts.yarn != 1 || !facts.frequency_divisors.empty() || !facts.long_factors.empty())
     json["rope_scaling"] = factors_json(facts);
   return json;
 }
@@ -167,6 +171,10 @@ void take_rope(const Config& config, GgufFacts& facts) {
   if (config.local_rope.theta > 0) facts.local_theta = config.local_rope.theta;
   facts.turned = rope.turned(config.head_size);
   if (rope.scaling == RopeScaling::linear) facts.linear = rope.factor;
+  if (rope.scaling == RopeScaling::yarn) {
+    facts.yarn = rope.factor;
+    facts.original_positions = static_cast<int64_t>(rope.original_positions);
+  }
   if (rope.scaling == RopeScaling::llama3) facts.frequency_divisors = llama3_divisors(config);
   if (rope.scaling != RopeScaling::longrope) return;
   if (rope.short_factors == rope.long_factors && rope.attention_factor == 1) {
@@ -265,8 +273,12 @@ void add_gguf_facts(GgufWriter& writer, const GgufFacts& facts) {
     writer.text(name + ".rope.scaling.type", "linear");
     decimal("rope.scaling.factor", facts.linear);
   }
-  if (facts.original_positions > 0) {
-    whole("rope.scaling.original_context_length", facts.original_positions);
+  if (facts.yarn != 1) {
+    writer.text(name + ".rope.scaling.type", "yarn");
+    decimal("rope.scaling.factor", facts.yarn);
+  }
+  if (facts.original_positions > 0) whole("rope.scaling.original_context_length", facts.original_positions);
+  if (!facts.long_factors.empty()) {
     const double grown = static_cast<double>(facts.positions) / static_cast<double>(facts.original_positions);
     const double original = static_cast<double>(facts.original_positions);
     decimal("rope.scaling.attn_factor", grown > 1 ? std::sqrt(1 + std::log(grown) / std::log(original)) : 1);

@@ -25,9 +25,10 @@ struct GgufFacts {
   double theta = 10000, local_theta = 10000;
   int64_t turned = 0;                               // numbers of a head that positions turn
   double linear = 1;                                // positions are divided by it
+  double yarn = 1;                                  // or stretched by parts
   std::vector<double> frequency_divisors;           // Llama 3's, whatever the length
   std::vector<double> short_factors, long_factors;  // longrope
-  int64_t original_positions = 0;                   // likewise
+  int64_t original_positions = 0;                   // of training, of these two
   int64_t window = 0, window_period = 0;            // every so manieth layer sees all
   double attention_cap = 0, logit_cap = 0;
 };

@@ -79,10 +79,13 @@ void read_rope(const GgufFile& file, const Keys& keys, GgufFacts& facts) {
     facts.linear = keys.decimal("rope.scaling.factor", 1);
     return;
   }
-  check(scaling == "none" || !facts.long_factors.empty(),
+  if (scaling == "yarn") facts.yarn = keys.decimal("rope.scaling.factor", 1);
+  check(scaling == "none" || scaling == "yarn" || !facts.long_factors.empty(),
         "{}: stretches its rotary positions ({}), which Limpid does not compute: take another model", file.where(),
         scaling);
-  if (!facts.long_factors.empty())
+  for (const char* key : {"ext_factor", "attn_factor", "beta_fast", "beta_slow", "log_multiplier"})
+    keys.refuse(std::string("rope.scaling.yarn_") + key, "rotary positions stretched in a way of its own");
+  if (facts.yarn != 1 || !facts.long_factors.empty())
     facts.original_positions = keys.size("rope.scaling.original_context_length", facts.positions);
 }
 

@@ -210,8 +210,16 @@ TEST_F(GgufModels, WhatIsNotComputedIsRefused) {
   const SmallModel small = small_model(small_configs().at("llama"));
   GgufBuilder scaled = written(small, DType::f32);
   EXPECT_EQ(error(scaled), "no error");
-  scaled.text("llama.rope.scaling.type", "yarn");
-  EXPECT_THAT(error(scaled), HasSubstr("yarn"));
+  scaled.text("llama.rope.scaling.type", "sideways");
+  EXPECT_THAT(error(scaled), HasSubstr("sideways"));
+  GgufBuilder yarn = written(small, DType::f32);
+  yarn.text("llama.rope.scaling.type", "yarn");
+  yarn.decimal("llama.rope.scaling.factor", 4);
+  yarn.whole("llama.rope.scaling.original_context_length", 8);
+  EXPECT_EQ(error(yarn), "no error");
+  EXPECT_EQ(gguf_config(open(yarn)).rope.scaling, RopeScaling::yarn);
+  yarn.decimal("llama.rope.scaling.yarn_beta_fast", 16);
+  EXPECT_THAT(error(yarn), HasSubstr("yarn_beta_fast"));
   GgufBuilder experts = written(small, DType::f32);
   experts.whole("llama.expert_count", 8);
   EXPECT_THAT(error(experts), HasSubstr("experts"));

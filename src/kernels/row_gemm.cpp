@@ -100,16 +100,20 @@ HWY_INLINE hn::Vec<Four> sums_of_four(RealVec a, RealVec b, RealVec c, RealVec e
 }
 #endif
 
+// Lanes are added in the same order in a tile of four outputs and in one of a single output: the bits of an output do
+// not depend on which weights lie beside its own.
 template <int64_t kOutputs>
 HWY_INLINE void store_sums(const RealVec (&sums)[kOutputs], real* y) {
 #if HWY_TARGET != HWY_SCALAR && !defined(LIMPID_F64)
   if constexpr (kOutputs % 4 == 0) {
     for (int64_t j = 0; j < kOutputs; j += 4)
       hn::StoreU(sums_of_four(sums[j], sums[j + 1], sums[j + 2], sums[j + 3]), Four(), y + j);
-    return;
+  } else {
+    for (int64_t j = 0; j < kOutputs; ++j) y[j] = hn::GetLane(sums_of_four(sums[j], sums[j], sums[j], sums[j]));
   }
-#endif
+#else
   for (int64_t j = 0; j < kOutputs; ++j) y[j] = hn::GetLane(hn::SumOfLanes(Reals(), sums[j]));
+#endif
 }
 
 // The share of one tile of rows in asking for what comes next: the things from `begin` on to `end` of `count`.

@@ -109,5 +109,28 @@ TEST(RowGemm, ARowDoesNotDependOnTheOthers) {
   }
 }
 
+// Weights that lie side by side are multiplied as one matrix, and apart as several.
+TEST(RowGemm, AnOutputDoesNotDependOnTheOthers) {
+  const int64_t inputs = 137, outputs = 91;
+  for (const int64_t rows : {1, 3, 50}) {
+    const TestMatrix x = TestMatrix::normal(rows, inputs, 1, 1);
+    for (const Case& c : kCases) {
+      if (!c.by_output() || c.packed) continue;
+      const Stored w = c.weights(inputs, outputs);
+      for_each_target([&] {
+        TestMatrix all(rows, outputs);
+        c.multiply(x.view(), w, all.view(), nullptr);
+        for (const int64_t first : {1, 2, 4, 7}) {
+          const StoredMatrix rest{c.type, w.bytes.data() + bytes_of(c.type, first * inputs), outputs - first, inputs};
+          TestMatrix some(rows, outputs - first);
+          kernels::row_gemm(x.view(), Transpose::yes, rest, some.view(), nullptr);
+          for (int64_t i = 0; i < rows; ++i)
+            for (int64_t j = 0; j < some.cols(); ++j) ASSERT_EQ(some(i, j), all(i, first + j)) << first << " left out";
+        }
+      });
+    }
+  }
+}
+
 }  // namespace
 }  // namespace limpid

@@ -1,6 +1,9 @@
-"""What the config of a family says, in one set of words, and the names that its parameters have at Hugging Face."""
+"""What the config of a family says, in one set of words, and the names that its parameters have at Hugging Face.
+families.py has those that are a change of these."""
 
 from types import SimpleNamespace
+
+from rope import rope
 
 
 def read_seq2seq(json):
@@ -56,16 +59,15 @@ def read_rnn(json):
                 bidirectional=json.get("bidirectional", False))
 
 
-READERS = {"marian": read_seq2seq, "pegasus": read_seq2seq, "gpt2": read_gpt2, "llama": read_llama,
-           "bert": read_bert, "rnn_seq2seq": read_rnn}
-
-
-def read_config(json):
-    spec = dict(norm="layer", norm_place="before", norm_eps=1e-5, norm_bias=True, final_norm=True, segments=0,
-                sinusoids="halves", theta=json.get("rope_theta", 10000.0), gated=False, feed_forward=True,
-                residual=True, scale_scores=True, causal=True, attention_bias=True, ffn_bias=True, output_bias=False,
-                transposed=False, scale_embedding=False, tied=True, shared=True)
-    spec |= READERS[json["model_type"]](json)
+def spec_of(json, read):
+    spec = dict(norm="layer", norm_place="before", norm_eps=1e-5, norm_bias=True, norm_offset=0.0, final_norm=True,
+                segments=0, sinusoids="halves", rope=None, local_rope=None, ropes=[], windows=[], position_offset=0,
+                relative=None, gated=False, feed_forward=True, experts=None, parallel=None, residual=True,
+                residual_factor=1.0, scale_scores=True, score_scale=None, score_cap=0, qk_norm=None, causal=True,
+                fused="parts", attention_bias=True, attention_output_bias=None, ffn_bias=True, output_bias=False,
+                transposed=False, scale_embedding=False, embedding_factor=1.0, logit_factor=1.0, logit_cap=0,
+                labels=0, tied=True, shared=True)
+    spec |= read(json)
     variant = dict(json.get("limpid", {}))
     if "norm" in variant:
         spec["norm_bias"] = variant["norm"] != "rms"
@@ -73,8 +75,29 @@ def read_config(json):
         spec["final_norm"] = variant["norm_place"] == "before"
     if not variant.pop("bias", True):
         spec |= dict(attention_bias=False, ffn_bias=False, norm_bias=False, output_bias=False)
-    return SimpleNamespace(**(spec | variant), type=json["model_type"], vocab=json["vocab_size"],
-                           start=json.get("decoder_start_token_id"))
+    return spec | variant
+
+
+def read_config(json, read):
+    c = SimpleNamespace(**spec_of(json, read), type=json["model_type"], vocab=json["vocab_size"],
+                        start=json.get("decoder_start_token_id"))
+    if c.type == "rnn_seq2seq":
+        return c
+    if c.attention_output_bias is None:
+        c.attention_output_bias = c.attention_bias
+    if c.score_scale is None:
+        c.score_scale = c.head**-0.5 if c.scale_scores else 1.0
+    if c.positions == "rotary" and not c.rope:
+        c.rope = rope(json.get("rope_theta", 10000.0), c.head, json.get("rope_scaling"), positions=c.max_positions)
+
+    def layer(i):
+        """Window (0: none) and rotary positions of a layer's self-attention"""
+        kind = c.ropes[i] if c.ropes else "usual"
+        return SimpleNamespace(window=c.windows[i] if c.windows else 0,
+                               rope=dict(usual=c.rope, local=c.local_rope, none=None)[kind])
+
+    c.layer = layer
+    return c
 
 
 BART = dict(embedding="model.shared", source="model.encoder.embed_tokens", target="model.decoder.embed_tokens",
@@ -102,5 +125,6 @@ NAMES = {
                        "attention.output.dense"],
                  up="intermediate.dense", gate="intermediate.gate", down="output.dense",
                  final_norm="bert.encoder.final_norm", output="cls.predictions.decoder",
-                 output_bias="cls.predictions.bias"),
+                 output_bias="cls.predictions.bias", head="cls.predictions.transform.dense",
+                 head_norm="cls.predictions.transform.LayerNorm"),
 }

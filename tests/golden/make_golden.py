@@ -23,14 +23,16 @@ import torch.nn.functional as F
 sys.dont_write_bytecode = True  # this folder keeps cases and what makes them
 from attention_models import encoder, language_model, seq2seq  # noqa: E402
 from cases import CASES  # noqa: E402
+from families import READERS  # noqa: E402
 from recurrent_models import rnn_seq2seq  # noqa: E402
 from run import Run  # noqa: E402
 
 torch.set_default_dtype(torch.float64)
 torch.set_num_threads(1)
 
-MODELS = {"marian": seq2seq, "pegasus": seq2seq, "gpt2": language_model, "llama": language_model,
-          "bert": encoder, "rnn_seq2seq": rnn_seq2seq}
+OTHERS = {"marian": seq2seq, "pegasus": seq2seq, "bart": seq2seq, "t5": seq2seq, "bert": encoder, "roberta": encoder,
+          "rnn_seq2seq": rnn_seq2seq}
+MODELS = {model_type: OTHERS.get(model_type, language_model) for model_type in READERS}
 
 
 def draw_batch(json, seed):

@@ -6,13 +6,15 @@ import random
 import torch
 import torch.nn.functional as F
 
-from configs import NAMES, read_config
+from configs import read_config
+from families import READERS, names_of
 
 ACTIVATIONS = {
     "none": lambda x: x,
     "relu": torch.relu,
     "gelu": F.gelu,
     "gelu_new": lambda x: F.gelu(x, approximate="tanh"),
+    "gelu_pytorch_tanh": lambda x: F.gelu(x, approximate="tanh"),
     "silu": F.silu,
     "tanh": torch.tanh,
 }
@@ -23,8 +25,8 @@ class Run:
     asks first has the numbers drawn, rounded to the float32 of the files."""
 
     def __init__(self, json, seed, spread):
-        self.c = read_config(json)
-        self.names = NAMES.get(self.c.type)
+        self.c = read_config(json, READERS[json["model_type"]])
+        self.names = names_of(self.c)
         self.seed = seed
         self.spread = spread
         self.weights = {}
@@ -51,7 +53,8 @@ class Run:
 
     def norm(self, name, x, tap="", kind=""):
         kind, d, eps = kind or self.c.norm, x.shape[-1], self.c.norm_eps
-        gain = self.weight(name + ".weight", d, mean=1.0, spread=0.2)
+        offset = self.c.norm_offset  # the gain is this plus the weight
+        gain = offset + self.weight(name + ".weight", d, mean=1.0 - offset, spread=0.2)
         bias = self.weight(name + ".bias", d) if self.c.norm_bias else None
         if kind == "batch":  # not training: by the statistics that were kept
             y = F.batch_norm(x, self.weight(name + ".running_mean", d, trainable=False),

@@ -1,16 +1,23 @@
 #!/usr/bin/python3
 """Limpid beside llama.cpp on GGUF files: random models of each architecture in each type.
 
-  tests/studies/llama_cpp.py LIMPID LIBRARIES [--architecture NAME]... [--type NAME]... [--work FOLDER] [--markdown]
+  tests/studies/llama_cpp.py LIMPID LIBRARIES [--architecture NAME]... [--type NAME]... [--weights initial|spread]
+                             [--model FOLDER --text FILE] [--work FOLDER] [--markdown]
 
 LIMPID is the program; LIBRARIES the folder of llama.cpp's libraries (tests/studies/llama_library.py). For each
 architecture and type: Limpid writes the file, both read it, and of the same ids
-  - logits: mean Kullback-Leibler divergence of Limpid's from llama.cpp's, at most 1e-3 (of BERT: the cosine of the
-    vectors of a text, at least 0.999);
+  - apart: mean Kullback-Leibler divergence of Limpid's scores from llama.cpp's, at most 1e-3 (of BERT: one less the
+    cosine of the vectors of a text);
+  - off: how far each is from the truth, llama.cpp's scores with the same numbers as F32. Products with blocks round
+    what they multiply with to 8 bits, each program in its own way; what remains here is that rounding alone;
   - weights: what Limpid reads from the blocks equals what llama.cpp does, bit for bit;
   - types: llama.cpp's own quantiser gives every tensor the same type;
   - loss: the divergence from the float model, of Limpid's quantiser and of llama.cpp's, both run by Limpid.
-Ends with 1 where one of the first three fails.
+Ends with 1 where apart, weights or types fail.
+
+Weights are those that training begins with (standard deviation 0.02: nearly flat distributions), or spread: heavy
+tails, every norm and bias at work, logits with a deviation above 2. --model: a trained language model of the family
+llama instead, and what it says of a text.
 """
 
 import argparse
@@ -27,8 +34,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from gguf_reader import read_tensors  # noqa: E402
 from llama_library import Library  # noqa: E402
 
-FILE_TYPES = {"Q4_0": 2, "Q4_1": 3, "Q8_0": 7, "Q5_0": 8, "Q5_1": 9, "Q2_K": 10, "Q3_K_S": 11, "Q3_K_M": 12,
-              "Q3_K_L": 13, "Q4_K_S": 14, "Q4_K_M": 15, "Q5_K_S": 16, "Q5_K_M": 17, "Q6_K": 18}
+FILE_TYPES = {"F16": 1, "BF16": 32, "Q4_0": 2, "Q4_1": 3, "Q8_0": 7, "Q5_0": 8, "Q5_1": 9, "Q2_K": 10,
+              "Q3_K_S": 11, "Q3_K_M": 12, "Q3_K_L": 13, "Q4_K_S": 14, "Q4_K_M": 15, "Q5_K_S": 16, "Q5_K_M": 17, "Q6_K": 18}
 VOCAB = 512
 
 LLAMA = {"vocab_size": VOCAB, "hidden_size": 512, "intermediate_size": 768, "num_hidden_layers": 8,
@@ -115,7 +122,8 @@ def divergence(reference, other):
 
 
 class Texts:
-    def __init__(self, architecture):
+    def __init__(self, architecture, vocab=VOCAB):
+        self.vocab = vocab
         random = np.random.default_rng(7)
         self.kind = "embed" if architecture == "bert" else "pair" if architecture == "t5" else "text"
         self.source = [int(i) for i in random.integers(3, VOCAB, 20)]
@@ -134,8 +142,8 @@ class Texts:
                 "--out", out)
         else:
             run(limpid, "look", model, "capture", text, "--tap", "logits", "--out", out)
-        arrays = [a for a in read_safetensors(out).values() if a.ndim >= 2 and a.shape[-1] == VOCAB]
-        return arrays[0].reshape(-1, VOCAB)
+        arrays = [a for a in read_safetensors(out).values() if a.ndim >= 2 and a.shape[-1] == self.vocab]
+        return arrays[0].reshape(-1, self.vocab)
 
     def theirs(self, library, path):
         model = library.open(path, 256)
@@ -156,12 +164,17 @@ class Texts:
         return 1 - float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
 
 
-def unequal_weights(library, limpid, path, work):
-    """Tensors whose numbers Limpid reads otherwise than llama.cpp."""
+def as_floats(limpid, path, work):
+    """The same numbers as F32."""
     plain = work / "plain.gguf"
     plain.unlink(missing_ok=True)
     run(limpid, "export", path, plain)
-    stored, read = read_tensors(path), read_tensors(plain)
+    return plain
+
+
+def unequal_weights(library, limpid, path, work):
+    """Tensors whose numbers Limpid reads otherwise than llama.cpp."""
+    stored, read = read_tensors(path), read_tensors(as_floats(limpid, path, work))
     wrong = []
     for name, (kind, shape, data) in stored.items():
         if kind in ("F32", "F16", "BF16"):
@@ -172,65 +185,108 @@ def unequal_weights(library, limpid, path, work):
     return wrong
 
 
+def read_ids(limpid, model, text, most=200):
+    lines = run(limpid, "tokenize", model, text, "--json").splitlines()
+    return [i for line in lines for i in json.loads(line)["ids"]][:most]
+
+
+class Study:
+    def __init__(self, arguments):
+        self.limpid, self.types = arguments.limpid, arguments.type or list(FILE_TYPES)
+        self.library = Library(arguments.libraries.resolve())
+        self.rows = []
+
+    def files(self, kind, folder, plain, work):
+        """The file that Limpid makes and llama.cpp's; F32 is one, and BF16 only llama.cpp writes."""
+        if kind == "F32":
+            return plain, plain
+        theirs, ours = work / f"theirs-{kind}.gguf", work / f"ours-{kind}.gguf"
+        self.library.quantize(plain, theirs, FILE_TYPES[kind])
+        if kind == "BF16":
+            return theirs, theirs
+        run(self.limpid, "quantize", folder, ours, *(["--bits", "16"] if kind == "F16" else ["--type", kind]))
+        return ours, theirs
+
+    def compare(self, name, kind, folder, plain, texts, folder_scores, work):
+        ours, theirs = self.files(kind, folder, plain, work)
+        problems = []
+        if ours != theirs:
+            types = {tensor: each[0] for tensor, each in read_tensors(ours).items()}
+            differ = [f"{tensor} {types.get(tensor)}/{each[0]}" for tensor, each in read_tensors(theirs).items()
+                      if types.get(tensor) != each[0]]
+            problems += [f"types differ (ours/theirs): {', '.join(differ[:4])}"] if differ else []
+            unequal = unequal_weights(self.library, self.limpid, theirs, work)
+            problems += [f"weights differ: {', '.join(unequal[:4])}"] if unequal else []
+        scores, peer = texts.ours(self.limpid, ours, work), texts.theirs(self.library, ours)
+        truth = texts.theirs(self.library, as_floats(self.limpid, ours, work))
+        apart = texts.distance(peer, scores)
+        if not apart <= 1e-3:
+            problems.append(f"scores differ by {apart:.2g}")
+        row = dict(architecture=name, kind=kind, apart=apart, off=texts.distance(truth, scores),
+                   off_theirs=texts.distance(truth, peer), loss=texts.distance(folder_scores, scores),
+                   loss_theirs=texts.distance(folder_scores, texts.ours(self.limpid, theirs, work)),
+                   problems="; ".join(problems))
+        self.rows.append(row)
+        print("{architecture:13} {kind:7} apart {apart:9.2e}   off {off:9.2e}, llama.cpp {off_theirs:9.2e}   "
+              "loss {loss:9.2e}, llama.cpp's {loss_theirs:9.2e}   ".format(**row) + (row["problems"] or "ok"), flush=True)
+
+    def compare_all(self, name, folder, texts, work):
+        plain = work / "f32.gguf"
+        run(self.limpid, "export", folder, plain)
+        folder_scores = texts.ours(self.limpid, folder, work)
+        for kind in ["F32"] + self.types:
+            self.compare(name, kind, folder, plain, texts, folder_scores, work)
+
+    def print_markdown(self):
+        print("| | apart, largest | off: Limpid | off: llama.cpp | loss: Limpid's quantiser | llama.cpp's |")
+        print("|---|---|---|---|---|---|")
+        for kind in dict.fromkeys(row["kind"] for row in self.rows):
+            of_kind = [row for row in self.rows if row["kind"] == kind]
+
+            def mean(key):  # geometric, of divergences
+                return np.exp(np.mean([np.log(max(row[key], 1e-12)) for row in of_kind if row["architecture"] != "bert"]))
+
+            print(f"| {kind} | {max(row['apart'] for row in of_kind):.1e} | " +
+                  " | ".join(f"{mean(key):.1e}" for key in ("off", "off_theirs", "loss", "loss_theirs")) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("limpid", type=Path)
     parser.add_argument("libraries", type=Path)
     parser.add_argument("--architecture", action="append", choices=list(CONFIGS))
     parser.add_argument("--type", action="append", choices=list(FILE_TYPES))
+    parser.add_argument("--weights", choices=["initial", "spread"], default="initial")
+    parser.add_argument("--model", type=Path, help="a trained language model, with --text")
+    parser.add_argument("--text", type=Path)
     parser.add_argument("--work", type=Path, default=Path("models/llama-cpp-study"))
     parser.add_argument("--markdown", action="store_true", help="a table for docs/results.md")
     arguments = parser.parse_args()
-    library = Library(arguments.libraries.resolve())
-    wrong, rows = 0, []
-    for architecture in arguments.architecture or CONFIGS:
+    study = Study(arguments)
+    for architecture in ["trained"] if arguments.model else arguments.architecture or CONFIGS:
         work = arguments.work / architecture
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
+        if arguments.model:
+            config = json.loads((arguments.model / "config.json").read_text())
+            texts = Texts(architecture, config["vocab_size"])
+            texts.ids = read_ids(arguments.limpid, arguments.model, arguments.text)
+            folder = work / "model"  # without its vocabulary, so that both sides read ids
+            folder.mkdir()
+            for file in ("config.json", "model.safetensors"):
+                shutil.copy(arguments.model / file, folder)
+            study.compare_all(architecture, folder, texts, work)
+            continue
         (work / "config.json").write_text(json.dumps(CONFIGS[architecture]))
-        folder, plain = work / "model", work / "f32.gguf"
-        run(arguments.limpid, "random", work / "config.json", folder)
-        give_weights(folder / "model.safetensors", 1)
-        run(arguments.limpid, "export", folder, plain)
-        texts = Texts(architecture)
-        folder_scores = texts.ours(arguments.limpid, folder, work)
-        for kind in ["F32"] + list(arguments.type or FILE_TYPES):
-            ours, theirs = plain, plain
-            problems = []
-            if kind != "F32":
-                ours, theirs = work / f"ours-{kind}.gguf", work / f"theirs-{kind}.gguf"
-                run(arguments.limpid, "quantize", folder, ours, "--type", kind)
-                library.quantize(plain, theirs, FILE_TYPES[kind])
-                types = {name: tensor[0] for name, tensor in read_tensors(ours).items()}
-                differ = [f"{name} {types.get(name)}/{tensor[0]}" for name, tensor in read_tensors(theirs).items()
-                          if types.get(name) != tensor[0]]
-                problems += [f"types differ (ours/theirs): {', '.join(differ[:4])}"] if differ else []
-                unequal = unequal_weights(library, arguments.limpid, theirs, work)
-                problems += [f"weights differ: {', '.join(unequal[:4])}"] if unequal else []
-            scores = texts.ours(arguments.limpid, ours, work)
-            apart = texts.distance(texts.theirs(library, ours), scores)
-            if not apart <= 1e-3:
-                problems.append(f"logits differ by {apart:.2g}")
-            loss = texts.distance(folder_scores, scores)
-            loss_theirs = texts.distance(folder_scores, texts.ours(arguments.limpid, theirs, work))
-            wrong += bool(problems)
-            rows.append((architecture, kind, apart, loss, loss_theirs, "; ".join(problems)))
-            print(f"{architecture:13} {kind:7} apart {apart:9.2e}   loss {loss:9.2e}, llama.cpp's {loss_theirs:9.2e}"
-                  f"   {rows[-1][5] or 'ok'}", flush=True)
+        run(arguments.limpid, "random", work / "config.json", work / "model")
+        if arguments.weights == "spread":
+            give_weights(work / "model" / "model.safetensors", 1)
+        study.compare_all(architecture, work / "model", Texts(architecture), work)
     if arguments.markdown:
-        print_markdown(rows)
-    print(f"{len(rows)} files, {wrong} wrong")
+        study.print_markdown()
+    wrong = sum(bool(row["problems"]) for row in study.rows)
+    print(f"{len(study.rows)} files, {wrong} wrong")
     return 1 if wrong else 0
-
-
-def print_markdown(rows):
-    kinds = list(dict.fromkeys(row[1] for row in rows))
-    print("| | largest divergence from llama.cpp | divergence from float: ours | llama.cpp's quantiser |")
-    print("|---|---|---|---|")
-    for kind in kinds:
-        of_kind = [row for row in rows if row[1] == kind]
-        mean = lambda i: np.exp(np.mean([np.log(max(row[i], 1e-12)) for row in of_kind if row[0] != "bert"]))
-        print(f"| {kind} | {max(row[2] for row in of_kind):.1e} | {mean(3):.2e} | {mean(4):.2e} |")
 
 
 if __name__ == "__main__":
