@@ -187,8 +187,9 @@ void Engine::Lane::read(const EngineOptions& options) {
   if (reading.empty()) return;
   constexpr int64_t kFirst = 64, kLeast = 16;
   int64_t tokens = options.max_prefill_tokens;
-  if (options.prompt_seconds > 0) {
-    const auto fits = static_cast<int64_t>(tokens_per_second * options.prompt_seconds);
+  if (options.step_seconds > 0) {
+    const double left = options.step_seconds - (texts.empty() ? 0 : writing_seconds);
+    const auto fits = static_cast<int64_t>(tokens_per_second * left);
     tokens = std::min(tokens, tokens_per_second > 0 ? std::max(fits, kLeast) : kFirst);
   }
   const auto start = Clock::now();
@@ -216,12 +217,14 @@ void Engine::Lane::step(const EngineOptions& options) {
   std::vector<std::pair<GenerationTask*, int64_t>> rows;
   for (const Text& text : texts)
     for (int64_t i = 0; i < text.rows; ++i) rows.emplace_back(text.writing.get(), i);
+  const auto start = Clock::now();
   state->step(ids, [&](int64_t first, Matrix scores) {
     parallel_for(scores.rows, [&](int64_t i) {
       const auto [writing, row] = rows[first + i];
       writing->look(row, {scores.row(i), static_cast<size_t>(scores.cols)});
     });
   });
+  writing_seconds = std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 // Every text chooses; those that are done leave.

@@ -35,9 +35,10 @@ struct EngineOptions {
   int64_t max_batch = 64;             // in a lane
   int64_t memory = 0;                 // bytes; 0: no bound
   int64_t max_prefill_tokens = 4096;  // of prompts that a lane reads in one step; longer ones are read in several
-  // Time that a step may take for reading prompts, so that texts that are being written do not wait for long ones: as
-  // many tokens are read as the steps before have shown to fit. 0: max_prefill_tokens alone decides.
-  double prompt_seconds = 0;
+  // Time that a step should take at most, so that texts that are being written do not wait for long prompts of others:
+  // as many tokens of prompts are read as fit beside the writing, by what the steps before have taken.
+  // 0: max_prefill_tokens alone decides.
+  double step_seconds = 0;
   int64_t prefix_memory = 64 << 20;  // bytes for what is remembered, within `memory`
   std::function<Clock::time_point()> now = Clock::now;
 };
@@ -85,6 +86,7 @@ class Engine {
     std::vector<Text> coming;      // begin with the next step
     std::vector<Text> reading;     // whose prompts are not read to the end, in the order of the state's unread texts
     double tokens_per_second = 0;  // of prompts; 0: not known
+    double writing_seconds = 0;    // that the last step took without its prompts
 
     bool idle() const { return texts.empty() && coming.empty() && reading.empty(); }
     void begin(std::vector<Text> begun);
