@@ -112,6 +112,7 @@ void add_options(CommandLine& line, ServeOptions& options) {
   whole("--max-capture-bytes", options.inspect.bytes, "most bytes of the numbers in one answer of /inspect");
   add_seconds(line, "--request-timeout", limits.request, "seconds in which a request must be answered");
   add_seconds(line, "--idle-timeout", limits.idle, "seconds that a connection may lie idle");
+  line.add_flag("--log-text", server.log_text, "the access log has the text of requests too");
   line.add_flag("--quiet", options.quiet, "no access log");
 }
 

@@ -85,12 +85,13 @@ class Engine {
     std::vector<int32_t> ids;      // the next token of each row
     std::vector<Text> coming;      // begin with the next step
     std::vector<Text> reading;     // whose prompts are not read to the end, in the order of the state's unread texts
-    double tokens_per_second = 0;  // of prompts; 0: not known
-    double writing_seconds = 0;    // that the last step took without its prompts
+    double tokens_per_second = 0;  // of a step, read and written; 0: not known
 
     bool idle() const { return texts.empty() && coming.empty() && reading.empty(); }
     void begin(std::vector<Text> begun);
-    void read(const EngineOptions& options);
+    int64_t prompt_tokens(const EngineOptions& options) const;
+    void read(int64_t tokens);
+    void write();
     void step(const EngineOptions& options);
     Text take(size_t index);
     Text take_reading(size_t index);
