@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# limpid serve as a stranger meets it: the commands of docs/serving.md as printed, OpenAI's own client, SIGTERM.
+# limpid serve as a stranger meets it: the commands of docs/serving.md as printed, OpenAI's own client, HAProxy, SIGTERM.
 # Usage: server_test.sh SOURCE_FOLDER BUILD_FOLDER
 set -uo pipefail
 source_folder=$1
@@ -43,8 +43,12 @@ mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' docs/serving.md | grep -v '^
 address=
 for command in "${commands[@]}"; do
   case $command in
-    './limpid serve'*) [[ $address ]] || start first models/facts --port 0 ;;
-    haproxy*) ;; # tests/studies/replicas.sh
+    './limpid serve'*)
+      [[ $address ]] && continue # the replicas, below
+      start first models/facts --port 0
+      server=$pid
+      ;;
+    haproxy*) ;; # below, with the replicas
     curl*)
       answer=$(bash -c "${command//http:\/\/127.0.0.1:8080/$address}") || wrong "$command"
       [[ $answer == *'"object"'* ]] || wrong "$command: $answer"
@@ -59,7 +63,9 @@ if command -v python3 >/dev/null; then
   [[ $(wc -w <out) -ge 1 ]] || wrong "the Python client read nothing"
 fi
 
-# ---- OpenAI's client
+# ---- OpenAI's client, on the model of the document and on the same with a chat template
+cp -r models/facts models/talker
+printf '%s' '{% for message in messages %}{{ message.content }} {% endfor %}' >models/talker/chat_template.jinja
 npm_folder=$2/tests-server
 if ! command -v npm >/dev/null; then
   echo 'left out, no npm: OpenAI'\''s client (install npm and node 18 or newer)'
@@ -69,14 +75,40 @@ elif ! { mkdir -p "$npm_folder" && cp "$source_folder"/tests/server/package*.jso
   echo 'left out, npm cannot fetch it: OpenAI'\''s client'
 else
   cp "$source_folder"/tests/server/openai.mjs "$npm_folder"
-  node "$npm_folder/openai.mjs" "$address" facts - facts >out 2>&1 || wrong "OpenAI's client: $(cat out)"
+  of_document=$address
+  start second models/facts models/talker --port 0
+  node "$npm_folder/openai.mjs" "$address" facts talker facts >out 2>&1 || wrong "OpenAI's client: $(cat out)"
+  kill -TERM "$pid"
+  wait "$pid" || wrong "exit code $? of the second server: $(cat second)"
+  address=$of_document
   block js >"$npm_folder/document.mjs"
   node "$npm_folder/document.mjs" >out 2>&1 || wrong "the JavaScript client: $(cat out)"
 fi
 
+# ---- replicas: the document's configuration, on free ports
+if PATH=$PATH:/usr/sbin command -v haproxy >/dev/null; then
+  of_document=$address ports=()
+  for replica in one two; do
+    start "$replica" models/facts --port 0 --quiet
+    ports+=("${address##*:}")
+  done
+  front=$((20000 + $$ % 10000))
+  sed "s/:8080/:$front/; s/:8081/:${ports[0]}/; s/:8082/:${ports[1]}/" docs/haproxy.cfg >haproxy.cfg
+  PATH=$PATH:/usr/sbin haproxy -f haproxy.cfg >haproxy.log 2>&1 &
+  pids+=($!)
+  through() { curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$front/v1/completions" -d '{"prompt": "Anna", "max_tokens": 4}'; }
+  for ((i = 0; i < 100; ++i)); do [[ $(through) == 200 ]] && break; sleep 0.1; done
+  [[ $(through) == 200 ]] || wrong "HAProxy does not reach the replicas: $(tail -3 haproxy.log)"
+  kill -9 "$pid"
+  for ((i = 0; i < 4; ++i)); do [[ $(through) == 200 ]] || wrong 'HAProxy does not go on with one replica'; done
+  address=$of_document
+else
+  echo 'left out, no haproxy: the replicas (install haproxy)'
+fi
+
 # ---- it ends in order
-kill -TERM "$pid"
-wait "$pid" || wrong "exit code $? after SIGTERM: $(cat first)"
+kill -TERM "$server"
+wait "$server" || wrong "exit code $? after SIGTERM: $(cat first)"
 grep -q '"path":"/v1/completions","status":200' first.out || wrong "no access log: $(head -3 first.out)"
 grep -q 'Bauer' first.out && wrong 'the access log holds text of prompts'
 

@@ -112,6 +112,7 @@ void add_options(CommandLine& line, ServeOptions& options) {
   whole("--max-capture-bytes", options.inspect.bytes, "most bytes of the numbers in one answer of /inspect");
   add_seconds(line, "--request-timeout", limits.request, "seconds in which a request must be answered");
   add_seconds(line, "--idle-timeout", limits.idle, "seconds that a connection may lie idle");
+  line.add_flag("--log-text", server.log_text, "the access log has the text of requests too");
   line.add_flag("--quiet", options.quiet, "no access log");
 }
 
@@ -151,7 +152,7 @@ int run_serve(int argc, char** argv) {
       access.host);
   const Signals signals;
   allow_many_files();
-  options.engine.engine.prompt_seconds = 0.05;  // of a step, so that no text waits for long prompts of others
+  options.engine.engine.step_seconds = 0.08;  // so that no text waits for long prompts of others
   options.engine.engine.memory = static_cast<int64_t>(options.memory * (1 << 20));
   options.server.page = find_page();
   if (!options.quiet)

@@ -100,33 +100,6 @@ Tensor pair_step(
   return y;
 }
 
-// With a cache, tokens are read one at a time or many, as it happens, and their numbers must not depend on it. So jobs
-// are cut to as many queries as the kernel for few queries takes, whose results for a query are the same with any
-// number of others.
-std::vector<AttentionJob> cut_to_few(const AttentionShape& shape, const std::vector<AttentionJob>& jobs) {
-  constexpr int64_t kFew = 4;
-  std::vector<AttentionJob> few;
-  for (const AttentionJob& job : jobs) {
-    const int64_t queries = job.q.rows;
-    // Where a query stands is counted from the last key, which only a causal part keeps.
-    const bool placed = shape.window > 0 || job.bias.data;
-    if (queries <= kFew || job.rows || (placed && !shape.causal)) {
-      few.push_back(job);
-      continue;
-    }
-    for (int64_t begin = 0; begin < queries; begin += kFew) {
-      const int64_t count = std::min(kFew, queries - begin);
-      const int64_t keys = shape.causal ? job.k.rows - (queries - begin - count) : job.k.rows;
-      AttentionJob& part = few.emplace_back(job);
-      part.q = job.q.rows_from(begin, count);
-      part.z = job.z.rows_from(begin, count);
-      part.k = job.k.rows_from(0, keys);
-      part.v = job.v.rows_from(0, keys);
-    }
-  }
-  return few;
-}
-
 Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& v, const AttentionBatch& batch,
                       double rate) {
   const Dropout dropout = run.dropout(rate);
@@ -134,9 +107,11 @@ Tensor fast_attention(Run& run, const Tensor& q, const Tensor& k, const Tensor& 
   Tensor z = run.make(q.rows(), q.cols(), records);
   Tensor log_sums;
   if (records) log_sums = Tensor(run.arena(), 1, batch.shape.heads * q.rows());
-  std::vector<AttentionJob> jobs = make_jobs(batch, q, k, v, z.values());
-  if (batch.cache && !records) jobs = cut_to_few(batch.shape, jobs);
-  kernels::attention_forward(batch.shape, dropout, jobs, records ? log_sums.values().data : nullptr);
+  const std::vector<AttentionJob> jobs = make_jobs(batch, q, k, v, z.values());
+  if (batch.cache && !records && dropout.rate == 0)
+    kernels::cached_attention_forward(batch.shape, jobs);
+  else
+    kernels::attention_forward(batch.shape, dropout, jobs, records ? log_sums.values().data : nullptr);
   if (records) {
     run.tape()->record([q, k, v, z = z.gradient_only(), log_sums, batch, dropout](Tape& tape) {
       const ConstMatrix dz = tape.grad(z);

@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 
 #include "base/parallel_statistics.h"
+#include "base/turns.h"
 
 #include <algorithm>
 #include <atomic>
@@ -177,7 +178,17 @@ void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {
       error = std::current_exception();
     }
   };
-  if (!pool().run(count, threads(), guarded)) return in_place();
+  if (works_in_background()) {
+    take_turns(count, threads(), [&](int64_t begin, int64_t end) {
+      const std::function<void(int64_t)> part = [&](int64_t i) { guarded(begin + i); };
+      if (pool().run(end - begin, threads(), part)) return;
+      in_parallel = true;  // loops within take no turn of their own
+      for (int64_t i = begin; i < end; ++i) guarded(i);
+      in_parallel = false;
+    });
+  } else if (!pool().run(count, threads(), guarded)) {
+    return in_place();
+  }
   shared_loop_count.fetch_add(1, std::memory_order_relaxed);
   if (error) std::rethrow_exception(error);
 }

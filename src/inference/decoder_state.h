@@ -37,8 +37,10 @@ class DecoderState {
   // hold, at least what one of its rows will have read (of a language model with the text); 0 or none: nobody knows.
   void begin(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits);
   // Reads on in them, first come first served, about so many tokens. Returns, for each text that is read now, the token
-  // that its row's first step is to be given. What a row has read does not depend on how its reading was cut.
+  // that its row's first step is to be given. What a row has read does not depend on how its reading was cut. A model
+  // may put off the last of its passes, so that the next step does both at once and reads its weights once.
   virtual std::vector<int32_t> read_on(int64_t tokens) = 0;
+  virtual void finish_reading() {}  // does what was put off now
   int64_t unread() const { return static_cast<int64_t>(unread_.size()); }
   virtual void drop_unread(int64_t index);  // one of those that are not read yet, in their order
 

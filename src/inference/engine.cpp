@@ -142,11 +142,11 @@ void Engine::end_overdue() {
 
 bool Engine::fits(const Text& text) const { return options_.memory == 0 || set_aside_ + text.bytes <= options_.memory; }
 
-// New texts come a few at a time, so that the model has something to work on while it reads.
+// Where many wait, new texts come a few at a time, so that the model has something to work on while it reads.
 void Engine::choose_for(Lane& lane) {
   const auto running = static_cast<int64_t>(lane.texts.size() + lane.reading.size());
   const int64_t room = options_.max_batch - running;
-  if (running > 0 && room < std::max<int64_t>(1, options_.max_batch / 8)) return;
+  if (running > 0 && room < std::min(std::max<int64_t>(1, options_.max_batch / 8), waiting())) return;
   int64_t tokens = 0;
   while (!waiting_.empty() && static_cast<int64_t>(lane.coming.size()) < room && fits(waiting_.front())) {
     Text& text = waiting_.front();
@@ -182,23 +182,18 @@ void Engine::Lane::begin(std::vector<Text> begun) {
   state->begin(sources, limits);
 }
 
-// Prompts are read for a while; texts whose prompt is read join those that are written.
-void Engine::Lane::read(const EngineOptions& options) {
-  if (reading.empty()) return;
+// So many tokens of prompts as fit into a step beside the texts that are being written.
+int64_t Engine::Lane::prompt_tokens(const EngineOptions& options) const {
   constexpr int64_t kFirst = 64, kLeast = 16;
-  int64_t tokens = options.max_prefill_tokens;
-  if (options.prompt_seconds > 0) {
-    const auto fits = static_cast<int64_t>(tokens_per_second * options.prompt_seconds);
-    tokens = std::min(tokens, tokens_per_second > 0 ? std::max(fits, kLeast) : kFirst);
-  }
-  const auto start = Clock::now();
+  if (options.step_seconds == 0) return options.max_prefill_tokens;
+  if (tokens_per_second == 0) return std::min(kFirst, options.max_prefill_tokens);
+  const auto fits = static_cast<int64_t>(tokens_per_second * options.step_seconds) - state->rows();
+  return std::min(std::max(fits, kLeast), options.max_prefill_tokens);
+}
+
+// Texts whose prompt is read join those that are written.
+void Engine::Lane::read(int64_t tokens) {
   const std::vector<int32_t> first = state->read_on(tokens);
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  if (!state->unread()) tokens = 0;  // fewer than that were there: they say little about the speed
-  if (tokens > 0 && seconds > 0) {
-    const double now = static_cast<double>(tokens) / seconds;
-    tokens_per_second = tokens_per_second > 0 ? 0.5 * (tokens_per_second + now) : now;
-  }
   const auto end = reading.begin() + static_cast<ptrdiff_t>(first.size());
   for (auto text = reading.begin(); text != end; ++text) {
     text->rows = 1;
@@ -208,11 +203,8 @@ void Engine::Lane::read(const EngineOptions& options) {
   ids.insert(ids.end(), first.begin(), first.end());
 }
 
-// What comes is read, every row has its scores and every text has looked at them.
-void Engine::Lane::step(const EngineOptions& options) {
-  begin(std::exchange(coming, {}));
-  read(options);
-  if (texts.empty()) return;
+// Every row has its scores and every text has looked at them.
+void Engine::Lane::write() {
   std::vector<std::pair<GenerationTask*, int64_t>> rows;
   for (const Text& text : texts)
     for (int64_t i = 0; i < text.rows; ++i) rows.emplace_back(text.writing.get(), i);
@@ -222,6 +214,24 @@ void Engine::Lane::step(const EngineOptions& options) {
       writing->look(row, {scores.row(i), static_cast<size_t>(scores.cols)});
     });
   });
+}
+
+void Engine::Lane::step(const EngineOptions& options) {
+  constexpr int64_t kTelling = 32;  // of fewer tokens a step takes as long as of so many: it reads the weights
+  begin(std::exchange(coming, {}));
+  const auto start = Clock::now();
+  const int64_t prompts = reading.empty() ? 0 : prompt_tokens(options);
+  if (prompts > 0) read(prompts);
+  const bool all_read = prompts == 0 || state->unread() > 0;  // else fewer than that were there
+  const int64_t tokens = prompts + std::ssize(ids);
+  if (texts.empty())
+    state->finish_reading();
+  else
+    write();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (!all_read || tokens < kTelling || seconds <= 0) return;
+  const double now = static_cast<double>(tokens) / seconds;
+  tokens_per_second = tokens_per_second > 0 ? 0.5 * (tokens_per_second + now) : now;
 }
 
 // Every text chooses; those that are done leave.

@@ -35,9 +35,10 @@ struct EngineOptions {
   int64_t max_batch = 64;             // in a lane
   int64_t memory = 0;                 // bytes; 0: no bound
   int64_t max_prefill_tokens = 4096;  // of prompts that a lane reads in one step; longer ones are read in several
-  // Time that a step may take for reading prompts, so that texts that are being written do not wait for long ones: as
-  // many tokens are read as the steps before have shown to fit. 0: max_prefill_tokens alone decides.
-  double prompt_seconds = 0;
+  // Time that a step should take at most, so that texts that are being written do not wait for long prompts of others:
+  // as many tokens of prompts are read as fit beside the writing, by what the steps before have taken.
+  // 0: max_prefill_tokens alone decides.
+  double step_seconds = 0;
   int64_t prefix_memory = 64 << 20;  // bytes for what is remembered, within `memory`
   std::function<Clock::time_point()> now = Clock::now;
 };
@@ -84,11 +85,13 @@ class Engine {
     std::vector<int32_t> ids;      // the next token of each row
     std::vector<Text> coming;      // begin with the next step
     std::vector<Text> reading;     // whose prompts are not read to the end, in the order of the state's unread texts
-    double tokens_per_second = 0;  // of prompts; 0: not known
+    double tokens_per_second = 0;  // of a step, read and written; 0: not known
 
     bool idle() const { return texts.empty() && coming.empty() && reading.empty(); }
     void begin(std::vector<Text> begun);
-    void read(const EngineOptions& options);
+    int64_t prompt_tokens(const EngineOptions& options) const;
+    void read(int64_t tokens);
+    void write();
     void step(const EngineOptions& options);
     Text take(size_t index);
     Text take_reading(size_t index);

@@ -91,11 +91,15 @@ int64_t Seq2SeqState::bytes_for(const Need& need) const {
   return memory + cross + self_bytes(config, need);
 }
 
-Tensor LanguageModelState::read_tokens(const Tokens& tokens) {
+// One pass, every row its part, which may be empty.
+Tensor LanguageModelState::read_tokens(const std::vector<std::vector<int32_t>>& parts, const TokenChoice& choice) {
   Run run({.arena = arena_, .probe = probe_, .cache = &cache_});
   Batch batch;
-  batch.input = tokens;
-  return model_.forward(run, batch, TokenChoice::all());
+  batch.input = Tokens::of(parts);
+  Tensor x = model_.forward(run, batch, choice);
+  for (size_t row = 0; row < parts.size(); ++row)
+    read_[row].insert(read_[row].end(), parts[row].begin(), parts[row].end());
+  return x;
 }
 
 // A row for a text, that has as much of its beginning as some text that runs or is remembered. False: a text that is
@@ -121,9 +125,8 @@ bool LanguageModelState::add_row(const Unread& unread, std::span<const std::span
   return true;
 }
 
-// One pass over the next texts, at most so many tokens; returns how many they were. Rows that are not part of it read a
-// sequence of length 0 meanwhile.
-int64_t LanguageModelState::read_part(int64_t tokens, std::vector<int32_t>& last) {
+// What the next pass reads of the next texts, at most so many tokens; returns how many they are.
+int64_t LanguageModelState::plan_part(int64_t tokens, std::vector<int32_t>& last) {
   std::vector<std::vector<int32_t>> parts(read_.size());
   std::vector<std::span<const int32_t>> beginnings;
   int64_t left = tokens;
@@ -140,24 +143,29 @@ int64_t LanguageModelState::read_part(int64_t tokens, std::vector<int32_t>& last
     if (half_read_) break;
     last.push_back(unread_[texts].text.back());
   }
-  if (left < tokens) read_tokens(Tokens::of(parts));
-  for (size_t row = 0; row < parts.size(); ++row)
-    read_[row].insert(read_[row].end(), parts[row].begin(), parts[row].end());
   unread_.erase(unread_.begin(), unread_.begin() + static_cast<ptrdiff_t>(last.size()));
+  if (left < tokens) planned_ = std::move(parts);
   return tokens - left;
 }
 
 std::vector<int32_t> LanguageModelState::read_on(int64_t tokens) {
   std::vector<int32_t> result;
   while (tokens > 0 && !unread_.empty()) {
+    finish_reading();
     std::vector<int32_t> last;
-    tokens -= read_part(std::min(tokens, kReadAtOnce), last);
+    tokens -= plan_part(std::min(tokens, kReadAtOnce), last);
     result.insert(result.end(), last.begin(), last.end());
   }
+  if (probe_) finish_reading();  // it sees prompts and steps apart
   return result;
 }
 
+void LanguageModelState::finish_reading() {
+  if (!planned_.empty()) read_tokens(std::exchange(planned_, {}), TokenChoice::all());
+}
+
 void LanguageModelState::drop_unread(int64_t index) {
+  finish_reading();
   if (index == 0 && half_read_) {
     half_read_ = false;
     std::vector<int32_t> others(read_.size() - 1);
@@ -169,14 +177,21 @@ void LanguageModelState::drop_unread(int64_t index) {
 
 Tensor LanguageModelState::read(std::span<const int32_t> ids) {
   check_rows(ids.size(), rows());
-  std::vector<int64_t> lengths(ids.size(), 1);
-  if (half_read_) lengths.push_back(0);
-  Tensor x = read_tokens({{ids.begin(), ids.end()}, Sequences(lengths)});
-  for (size_t i = 0; i < ids.size(); ++i) read_[i].push_back(ids[i]);
-  return x;
+  std::vector<std::vector<int32_t>> parts = std::exchange(planned_, {});
+  parts.resize(read_.size());
+  std::vector<int32_t> last;  // of each row, among the tokens of the pass
+  int32_t tokens = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    parts[i].push_back(ids[i]);
+    tokens += static_cast<int32_t>(parts[i].size());
+    last.push_back(tokens - 1);
+  }
+  const bool one_each = tokens == static_cast<int32_t>(ids.size()) && (!half_read_ || parts.back().empty());
+  return read_tokens(parts, one_each ? TokenChoice::all() : TokenChoice::of(std::move(last)));
 }
 
 void LanguageModelState::reorder(std::span<const int32_t> rows) {
+  finish_reading();
   std::vector<int32_t> chosen(rows.begin(), rows.end());
   if (half_read_) chosen.push_back(static_cast<int32_t>(read_.size()) - 1);
   std::vector<std::vector<int32_t>> kept;
@@ -189,6 +204,7 @@ void LanguageModelState::reorder(std::span<const int32_t> rows) {
 int64_t LanguageModelState::bytes_for(const Need& need) const { return self_bytes(model_.config(), need); }
 
 void LanguageModelState::cache_prefix(int64_t row) {
+  finish_reading();
   if (static_cast<int64_t>(read_.at(row).size()) >= kLeastShared) store_.insert(read_[row], cache_.save(row));
 }
 

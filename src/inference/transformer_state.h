@@ -38,6 +38,7 @@ class LanguageModelState : public DecoderState {
 
   int64_t rows() const override { return cache_.sequences() - (half_read_ ? 1 : 0); }
   std::vector<int32_t> read_on(int64_t tokens) override;
+  void finish_reading() override;
   void drop_unread(int64_t index) override;
   void reorder(std::span<const int32_t> rows) override;
 
@@ -53,14 +54,15 @@ class LanguageModelState : public DecoderState {
  private:
   Tensor read(std::span<const int32_t> ids) override;
   const Output& output() const override { return model_.output(); }
-  Tensor read_tokens(const Tokens& tokens);
-  int64_t read_part(int64_t tokens, std::vector<int32_t>& last);
+  Tensor read_tokens(const std::vector<std::vector<int32_t>>& parts, const TokenChoice& choice);
+  int64_t plan_part(int64_t tokens, std::vector<int32_t>& last);
   bool add_row(const Unread& unread, std::span<const std::span<const int32_t>> before);
 
   const LanguageModel& model_;
   KeyValueCache cache_{0};
-  std::vector<std::vector<int32_t>> read_;  // by row: the tokens in the cache
-  bool half_read_ = false;                  // the last row is that of the first unread text, which is read in part
+  std::vector<std::vector<int32_t>> read_;     // by row: the tokens in the cache
+  std::vector<std::vector<int32_t>> planned_;  // by row: those that the next pass is to read first; empty: none at all
+  bool half_read_ = false;                     // the last row is that of the first unread text, which is read in part
   PrefixStore store_;
   int64_t reused_ = 0;
 };

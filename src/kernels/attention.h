@@ -39,7 +39,8 @@ struct AttentionJob {
   ConstMatrix k;  // (M, kv_heads·D)
   ConstMatrix v;  // (M, kv_heads·D)
   Matrix z;       // (N, H·D)
-  // Where key j and its value are among the rows of k and v; null: row j. Only attention_forward of one query knows it.
+  // Where key j and its value are among the rows of k and v; null: row j. Only forward passes of one query know
+  // it.
   const int32_t* rows = nullptr;
   // What is added to the scores: (H, distances), the column of distance p - j is bias_zero + p - j. None: no rows.
   ConstMatrix bias = {};
@@ -52,6 +53,10 @@ struct AttentionJob {
 // counts the H·N·M pairs of the jobs before it.
 void attention_forward(const AttentionShape& shape, const Dropout& dropout, const std::vector<AttentionJob>& jobs,
                        real* log_sums);
+
+// The same where keys and values lie in a cache, without dropout: tokens are read one at a time or many, as it happens,
+// and the bits of a query's z depend on itself and on the keys that it sees alone.
+void cached_attention_forward(const AttentionShape& shape, const std::vector<AttentionJob>& jobs);
 
 struct AttentionGradients {
   ConstMatrix dz;     // (N, H·D)

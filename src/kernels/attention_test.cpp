@@ -145,6 +145,41 @@ TEST(Attention, CachedDecodingIsTheEndOfTheWholePass) {
   }
 }
 
+// A prompt that is read into a cache in parts of any size, for every rule of scores.
+TEST(CachedAttention, HasTheBitsOfAnyCut) {
+  std::vector<AttentionCase> cases;
+  for (const int64_t size : {3, 8, 12, 16, 32, 64, 80, 128})
+    cases.emplace_back(AttentionShape{4, 2, size, real(0.2), true}, 0.f,
+                       std::vector<std::pair<int64_t, int64_t>>{{90, 90}});
+  for (const int64_t window : {1, 3, 20})
+    cases.emplace_back(AttentionShape{4, 4, 16, real(0.2), true, window, real(2)}, 0.f,
+                       std::vector<std::pair<int64_t, int64_t>>{{70, 90}});
+  cases.push_back(cases[2].with_bias());
+  for (AttentionCase& whole : cases) {
+    SCOPED_TRACE(whole.name());
+    const auto job = whole.jobs()[0];
+    for_each_target([&] {
+      kernels::cached_attention_forward(whole.shape, {job});
+      EXPECT_LE(largest_error(whole.z, AttentionFormula(whole).z), whole.tolerance());
+      for (const int64_t part : {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 64}) {
+        TestMatrix z(job.q.rows, whole.z.cols());
+        for (int64_t begin = 0; begin < job.q.rows; begin += part) {
+          const int64_t count = std::min(part, job.q.rows - begin);
+          auto cut = job;
+          cut.q = job.q.rows_from(begin, count);
+          cut.k = job.k.rows_from(0, job.k.rows - (job.q.rows - begin - count));
+          cut.v = job.v.rows_from(0, cut.k.rows);
+          cut.z = z.view().rows_from(begin, count);
+          kernels::cached_attention_forward(whole.shape, {cut});
+        }
+        for (int64_t i = 0; i < z.rows(); ++i)
+          for (int64_t j = 0; j < z.cols(); ++j)
+            ASSERT_EQ(z(i, j), whole.z(i, j)) << "parts of " << part << ", query " << i;
+      }
+    });
+  }
+}
+
 #ifdef LIMPID_F64
 // d(Σ z∘dz) by central differences, for every number of x.
 template <class Forward>

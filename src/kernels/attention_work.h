@@ -39,6 +39,11 @@ inline constexpr int64_t kAllQueries = int64_t{1} << 40;  // as max_queries: a s
 void for_each_piece(const AttentionShape& shape, const std::vector<AttentionJob>& jobs, int64_t max_queries,
                     const std::function<void(const AttentionPiece&)>& body);
 
+// A piece of attention_forward query by query: the bits of a query depend on itself and on the keys that it sees alone.
+// The job has keys. log_sums may be null.
+void attention_rows(const AttentionShape& shape, const Dropout& dropout, const AttentionJob& job,
+                    const AttentionPiece& piece, real* log_sums);
+
 // At least `count` numbers, aligned for any vector, of this thread alone; what they hold is lost at the next call.
 real* thread_scratch(int64_t count);
 

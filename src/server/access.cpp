@@ -47,10 +47,9 @@ void Access::check_host(const Request& request) const {
   const std::string_view host = request.header("host");
   if (host.empty()) throw HttpError(400, "The request has no Host header.");
   if (!own_host(host))
-    throw HttpError(421,
-                    fmt::format("This server does not answer for the host \"{}\". Start it with --allow-host {} if "
-                                "it should.",
-                                host, without_port(host)));
+    throw HttpError(421, fmt::format("This server does not answer for the host \"{}\": call it by another name, or let "
+                                     "whoever runs it allow this one.",
+                                     without_port(host)));
 }
 
 bool Access::allowed_origin(const Request& request, std::string_view origin) const {
@@ -68,11 +67,12 @@ void Access::check_origin(const Request& request) const {
     const std::string_view site = request.header("sec-fetch-site");
     const bool reads_the_page = request.method == "GET" && request.header("sec-fetch-mode") == "navigate";
     if (site != "cross-site" || reads_the_page || contains(options_.origins, "*")) return;
-    throw HttpError(403, "Requests from other web pages are not allowed: --allow-origin lets one in.");
+    throw HttpError(403, "Requests from other web pages are not allowed: let whoever runs the server allow this one.");
   }
   if (!allowed_origin(request, origin))
-    throw HttpError(403, fmt::format("Requests from the web page at {} are not allowed: --allow-origin {} lets it in.",
-                                     origin, origin));
+    throw HttpError(
+        403,
+        fmt::format("Requests from the web page at {} are not allowed: let whoever runs the server allow it.", origin));
 }
 
 bool Access::is_key(std::string_view candidate) const {

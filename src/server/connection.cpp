@@ -325,6 +325,7 @@ void Connection::dispatch() {
   const bool modern = message.version() >= 11;
   Exchange exchange{request_.method, request_.path, request_.client, request_.id};
   exchange.bytes_in = static_cast<int64_t>(request_.body.size());
+  if (shared_.options.keep_text) exchange.text = request_.body;
   answer_ =
       std::make_shared<PendingAnswer>(shared_from_this(), std::move(exchange), std::exchange(answer_headers_, {}),
                                       request_.method == "HEAD", modern, message.keep_alive() && !shared_.closing);

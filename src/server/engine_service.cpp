@@ -1,6 +1,6 @@
 #include "server/engine_service.h"
 
-#include "base/parallel.h"
+#include "base/turns.h"
 #include "server/http.h"
 #include "server/workers.h"
 
@@ -8,9 +8,8 @@ namespace limpid {
 
 EngineService::EngineService(const Model& model, EngineServiceOptions options)
     : model_(model), options_(std::move(options)), engine_(std::make_unique<Engine>(model, options_.engine)) {
-  thread_ = std::thread([this, to_compute_with = threads()] {
+  thread_ = std::thread([this] {
     block_signals();
-    set_threads(to_compute_with);  // as the thread that made this one
     work();
   });
 }
@@ -30,6 +29,9 @@ int64_t EngineService::submit(Job job) {
   {
     const std::lock_guard lock(mutex_);
     if (ends_) throw HttpError(503, "The server is stopping.");
+    if (texts > options_.waiting)
+      throw HttpError(
+          400, fmt::format("{} texts are asked for at once and {} may wait: ask for fewer.", texts, options_.waiting));
     if (waiting_ + texts > options_.waiting)
       throw HttpError(
           429, fmt::format("{} texts are waiting and {} may: try again soon.", waiting_.load(), options_.waiting),
@@ -116,6 +118,7 @@ void EngineService::work() {
       if (found == jobs_.end()) continue;
       for (const int64_t text : found->second.texts) engine_->cancel(text);
     }
+    std::optional<ForegroundWork> turn(std::in_place);
     const auto start = Engine::Clock::now();
     try {
       busy = engine_->step();
@@ -123,10 +126,11 @@ void EngineService::work() {
       fail_all(error.what());
       busy = false;
     }
+    const double seconds = std::chrono::duration<double>(Engine::Clock::now() - start).count();
+    turn.reset();
     forget_finished();
     take_stock();
-    if (options_.observe)
-      options_.observe({std::chrono::duration<double>(Engine::Clock::now() - start).count(), engine_->running()});
+    if (options_.observe) options_.observe({seconds, engine_->running()});
   }
   fail_all("The server is stopping.");
 }

@@ -186,11 +186,14 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
     return answer;
   }
 
-  void send_chunk(OrderedJson choice_json) {
-    OrderedJson chunk = envelope(true);
-    chunk["choices"] = OrderedJson::array({std::move(choice_json)});
-    if (call_.include_usage) chunk["usage"] = nullptr;
-    reply_->write(event_text(dump_json(chunk)));
+  // Chunks of one answer begin and end alike.
+  void send_chunk(const OrderedJson& choice_json) {
+    if (chunk_begin_.empty()) {
+      chunk_begin_ = dump_json(envelope(true));
+      chunk_begin_.replace(chunk_begin_.size() - 1, 1, ",\"choices\":[");
+    }
+    reply_->write(
+        event_text(chunk_begin_ + dump_json(choice_json) + (call_.include_usage ? "],\"usage\":null}" : "]}")));
   }
 
   void begin_stream() {
@@ -200,7 +203,7 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
         OrderedJson first = choice(i, "", nullptr);
         first["delta"] = {{"role", "assistant"}, {"content", ""}};
         first["logprobs"] = nullptr;
-        send_chunk(std::move(first));
+        send_chunk(first);
       } else if (call_.echo) {
         send_chunk(choice(i, call_.prompts[prompt_of(i)].text, nullptr));
       }
@@ -226,6 +229,7 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
   std::vector<LogprobList> logprobs_;
   size_t open_;  // texts that are not done
   OpenAiUsage usage_;
+  std::string chunk_begin_;
   Clock::time_point last_token_ = Clock::now();
   bool any_token_ = false, failed_ = false;
 };

@@ -21,6 +21,7 @@ double resident_bytes() {
 Server::Server(ServerOptions options) : options_(std::move(options)), access_(options_.access), page_(options_.page) {
   describe_metrics();
   TransportOptions transport{.host = options_.access.host, .port = options_.port, .limits = options_.limits};
+  transport.keep_text = options_.log_text;
   transport.admit = [this](Request& head) { return admit(head); };
   transport.handle = [this](Request request, std::shared_ptr<Reply> reply) {
     handle(std::move(request), std::move(reply));
@@ -171,7 +172,7 @@ void Server::finished(const Exchange& exchange) {
   metrics_.observe("request_seconds", route, exchange.seconds);
   if (!options_.access_log) return;
   using Time = std::chrono::system_clock;
-  const nlohmann::ordered_json line = {
+  nlohmann::ordered_json line = {
       {"time", std::chrono::duration<double>(Time::now().time_since_epoch()).count()},
       {"id", exchange.id},
       {"client", exchange.client},
@@ -183,6 +184,7 @@ void Server::finished(const Exchange& exchange) {
       {"bytes_out", exchange.bytes_out},
       {"cancelled", exchange.cancelled},
   };
+  if (options_.log_text) line["text"] = exchange.text;
   options_.access_log(line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
 }
 

@@ -30,7 +30,8 @@ struct ServerOptions {
   int heavy_workers = 2;                                  // threads for routes that compute for long
   size_t waiting = 256;                                   // requests that wait for a thread, of each kind
   std::filesystem::path page = {};                        // empty: none
-  std::function<void(std::string_view line)> access_log;  // one JSON object per request, without its text
+  std::function<void(std::string_view line)> access_log;  // one JSON object per request
+  bool log_text = false;                                  // the log has the text of requests too
 };
 
 class Server {

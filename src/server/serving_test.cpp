@@ -247,6 +247,7 @@ TEST_F(Serving, BoundsTheQueue) {
   }
   EXPECT_EQ(refused + answered, 16);
   EXPECT_GE(answered, 1);
+  EXPECT_EQ(status({{"n", 2}}), 400) << "two never wait where one may";
 }
 
 TEST_F(Serving, AClientThatLeavesFreesItsPlace) {

@@ -33,6 +33,7 @@ struct Exchange {
   int64_t bytes_in = 0, bytes_out = 0;
   double seconds = 0;
   bool cancelled = false;
+  std::string text;  // the request's body, where it is kept
 };
 
 // Before the body is read: whether the request is let in, and the headers that its answer will carry in any case.
@@ -45,6 +46,7 @@ struct TransportOptions {
   std::string host = "127.0.0.1";
   int port = 0;  // 0: one that is free
   TransportLimits limits = {};
+  bool keep_text = false;  // Exchange has the request's body
   // All are called on the transport's thread and must return soon.
   std::function<Admission(Request& head)> admit;
   std::function<void(Request, std::shared_ptr<Reply>)> handle;

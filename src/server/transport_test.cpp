@@ -76,6 +76,13 @@ TEST_F(RunningServer, AnswersAndLogsWithoutTheText) {
   EXPECT_THAT(log(), Not(HasSubstr("secret")));
 }
 
+TEST_F(RunningServer, LogsTheTextWhereItIsAskedTo) {
+  start({.log_text = true});
+  EXPECT_EQ(ask(port(), "POST", "/echo", "private \"words\" \xff").status, 200);
+  server_->stop(1s);
+  EXPECT_THAT(log(), HasSubstr(R"("text":"private \"words\" \ufffd")"));
+}
+
 TEST_F(RunningServer, TellsErrorsInOneShape) {
   EXPECT_EQ(ask(port(), "GET", "/hello/a/b").status, 404);
   const HttpAnswer wrong_method = ask(port(), "DELETE", "/echo");

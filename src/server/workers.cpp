@@ -3,7 +3,7 @@
 #include <csignal>
 #include <utility>
 
-#include "base/parallel.h"
+#include "base/turns.h"
 
 namespace limpid {
 
@@ -15,9 +15,9 @@ void block_signals() {
 
 Workers::Workers(int threads, size_t most_waiting) : most_waiting_(most_waiting) {
   for (int i = 0; i < threads; ++i)
-    threads_.emplace_back([this, to_compute_with = limpid::threads()] {
+    threads_.emplace_back([this] {
       block_signals();
-      set_threads(to_compute_with);  // as the thread that made this one
+      work_in_background();  // texts that are being written come first
       work();
     });
 }

@@ -15,6 +15,8 @@
 #include "inspect/intervention.h"
 #include "inspect/sae.h"
 #include "models/config.h"
+#include "server/http.h"
+#include "server/transport.h"
 #include "text/line_reader.h"
 #include "text/sentencepiece_tokenizer.h"
 #include "text/token_store.h"
@@ -149,6 +151,14 @@ void read_state(std::string_view bytes) {
   verify_checkpoint(checkpoint);
 }
 
+// What a connection reads, and the form that its body may be.
+void read_http(std::string_view bytes) {
+  const auto request = parse_request(bytes, {.header_bytes = 4096, .body_bytes = 4096});
+  check(request.has_value(), "[fuzz] no request");
+  parse_form(request->body);
+  request->header("host");
+}
+
 constexpr Reader kReaders[] = {
     {"safetensors", Shape::safetensors, read_safetensors, seeds_of_safetensors},
     {"safetensors_index", Shape::json, read_index, seeds_of_index},
@@ -167,6 +177,7 @@ constexpr Reader kReaders[] = {
     {"lines", Shape::bytes, read_lines, seeds_of_lines},
     {"token_store", Shape::bytes, read_tokens, seeds_of_token_store},
     {"checkpoint", Shape::json, read_state, seeds_of_checkpoint},
+    {"http", Shape::bytes, read_http, seeds_of_http},
 };
 
 }  // namespace

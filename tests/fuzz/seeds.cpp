@@ -262,4 +262,13 @@ Seeds seeds_of_checkpoint() {
   return {read_text(folder / "step-1/manifest.json")};
 }
 
+Seeds seeds_of_http() {
+  return {"GET /v1/models/a%20b?x=1&y=%C3%A9 HTTP/1.1\r\nHost: localhost:8080\r\nOrigin: http://localhost\r\n\r\n",
+          "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer key\r\nContent-Length: 15\r\n\r\n"
+          "{\"prompt\": \"a\"}",
+          "POST /translate HTTP/1.1\r\nHost: [::1]:8080\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+          "Transfer-Encoding: chunked\r\n\r\n5;a=b\r\nq=%41\r\n9\r\n&target=k\r\n0\r\nTrailer: x\r\n\r\n",
+          "HEAD / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"};
+}
+
 }  // namespace limpid::fuzz

@@ -26,6 +26,7 @@ Seeds seeds_of_sae();
 Seeds seeds_of_lines();
 Seeds seeds_of_token_store();
 Seeds seeds_of_checkpoint();  // manifests
+Seeds seeds_of_http();
 
 // A checkpoint of a small model.
 void write_seed_checkpoint(const std::filesystem::path& path);
