@@ -1,90 +1,147 @@
-// Times of the page in a browser: node browser/bench.mjs PROGRAM SMALL_MODEL LARGE_MODEL [--rounds N]
-// Per model, on a text of 64 tokens: first view, entering rooms, choosing tokens and heads, and the work of the main thread per
-// frame while a slider is dragged (script, style and layout; median and 95th percentile).
+// Times of the page in a browser: node browser/bench.mjs PROGRAM DEMO_MODEL LARGE_MODEL [--rounds N] [--json FILE]
+// Per model, on a text of 64 tokens: the first view; how long interactions take, from the click (here: the change of the address)
+// until no answer is awaited and the result is drawn; and the work of the main thread per frame while a slider is dragged, out of
+// the browser's own trace. Every address of a measurement is another one, so that nothing comes out of the page's cache. Then what
+// 512 tokens take, on the large model.
+import { writeFileSync } from 'node:fs';
 import { openBrowser, settled } from './chromium.mjs';
 import { serve } from './models.mjs';
 
 const [program, ...rest] = process.argv.slice(2);
-const folders = rest.filter((word, i) => !word.startsWith('--') && rest[i - 1] !== '--rounds');
-const rounds = Number(rest[rest.indexOf('--rounds') + 1]) || 9;
+const option = (name) => (rest.includes(name) ? rest[rest.indexOf(name) + 1] : undefined);
+const folders = rest.filter((word, i) => !word.startsWith('--') && !['--rounds', '--json'].includes(rest[i - 1]));
+const rounds = Number(option('--rounds')) || 9;
 const percentile = (list, share) => [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(share * list.length))];
-const show = (name, list, digits = 0) => console.log(`| ${name.padEnd(44)} | ${percentile(list, 0.5).toFixed(digits).padStart(6)} | ${percentile(list, 0.95).toFixed(digits).padStart(6)} |`);
+const results = [];
+function show(model, name, list, limit, digits = 0) {
+  const [median, p95] = [percentile(list, 0.5), percentile(list, 0.95)];
+  results.push({ model, name, median, p95, limit, times: list });
+  const figure = (value) => value.toFixed(digits).padStart(6);
+  console.log(`| ${name.padEnd(50)} | ${figure(median)} | ${figure(p95)} | ${limit === null ? '      ' : String(limit).padStart(6)} |${limit !== null && p95 > limit ? ' missed' : ''}`);
+}
+const heading = (text) => console.log(`\n| ${`${text} (ms)`.padEnd(50)} | median |    p95 |  limit |\n|${'-'.repeat(52)}|-------:|-------:|-------:|`);
 
-// Words until the model reads 64 tokens (fewer where it has fewer positions); ids where it has no vocabulary.
-async function textOf64(address) {
-  const words = 'Michael Jordan plays the sport of basketball for a team that lives in Chicago and'.split(' ');
-  const ids = Array.from({ length: 64 }, (_, i) => String(3 + i * 7));
+async function ask(address, route, body) {
+  const answer = await fetch(`${address}/inspect/${route}`, body ? { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) } : {});
+  return answer.ok ? answer.json() : null;
+}
+
+// A text of as many tokens as wanted (or the nearest below): sentences of the demo's grammar; ids where a model has no vocabulary.
+async function textOf(address, wanted) {
+  const words = 'The teacher reads three books and the student who raised the dog drinks delicious juice .'.split(' ');
+  const ids = Array.from({ length: wanted }, (_, i) => String(3 + i * 7));
   for (const list of [words, ids])
-    for (let count = 64; count > 1; count--) {
+    for (let count = wanted; count > wanted / 4; count--) {
       const text = Array.from({ length: count }, (_, i) => list[i % list.length]).join(' ');
-      const answer = await fetch(`${address}/inspect/tokens`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ text }) });
-      const read = answer.ok ? await answer.json() : null;
-      if (read && read.input.length <= 64) return { words: text.split(' '), tokens: read.input.length };
+      const read = await ask(address, 'tokens', { text, ...(list === words ? {} : {}) });
+      const tokens = read ? (read.source ?? read.input) : [];
+      if (read && tokens.length <= wanted) return { words: text.split(' '), tokens: tokens.length };
     }
   throw new Error('this model reads no text');
 }
 
-for (const folder of folders) {
+// From the change of the address until no answer is awaited and two frames were drawn, by the page's own clock.
+const visit = (page, fragment) => page.evaluate((hash) => new Promise((done) => {
+  const begun = performance.now();
+  location.hash = hash;
+  const calm = () => document.querySelector('main h1') && !document.querySelector('[aria-busy="true"], html[data-waiting]');
+  let frames = 0;
+  let at = 0;
+  const look = () => {
+    frames = calm() ? frames + 1 : 0;
+    if (frames === 1) at = performance.now() - begun;
+    if (frames >= 2) done(at);
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}), fragment);
+
+// Work of the main thread in each frame (all its tasks between two beginnings of a frame) while the mouse drags a slider to and fro.
+async function dragged(page, slider) {
+  const box = await slider.boundingBox();
+  const y = box.y + box.height / 2;
+  const client = await page.context().newCDPSession(page);
+  const events = [];
+  client.on('Tracing.dataCollected', ({ value }) => events.push(...value));
+  await page.mouse.move(box.x + box.width * 0.3, y);
+  await page.mouse.down();
+  await client.send('Tracing.start', { categories: 'toplevel,devtools.timeline,disabled-by-default-devtools.timeline', transferMode: 'ReportEvents' });
+  for (let i = 0; i < 120; i++) {
+    await page.mouse.move(box.x + box.width * (0.1 + 0.8 * Math.abs(((i % 60) - 30) / 30)), y);
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+  const ended = new Promise((done) => client.once('Tracing.tracingComplete', done));
+  await client.send('Tracing.end');
+  await ended;
+  await page.mouse.up();
+  const main = events.find((one) => one.name === 'thread_name' && one.args?.name === 'CrRendererMain' && events.some((other) => other.name === 'FireAnimationFrame' && other.tid === one.tid && other.pid === one.pid));
+  const mine = events.filter((one) => one.pid === main.pid && one.tid === main.tid);
+  const frames = mine.filter((one) => one.name === 'FireAnimationFrame').map((one) => one.ts).sort((a, b) => a - b);
+  const tasks = mine.filter((one) => one.name === 'RunTask' && one.ph === 'X');
+  const work = frames.slice(0, -1).map((from, i) => tasks.reduce((sum, task) => sum + Math.max(0, Math.min(task.ts + task.dur, frames[i + 1]) - Math.max(task.ts, from)), 0) / 1000);
+  await client.detach();
+  return work;
+}
+
+async function measure(folder, index) {
   const server = await serve(program, [folder], ['--quiet']);
   const browser = await openBrowser();
   const page = await browser.newPage();
   await page.addInitScript(() => localStorage.setItem('limpid.tour', 'seen'));
-  const { words, tokens } = await textOf64(server.address);
+  const model = await ask(server.address, 'model');
+  const { words, tokens } = await textOf(server.address, 64);
+  const stack = model.stacks[model.stacks.length - 1];
   const text = encodeURIComponent(words.join(' '));
-  // From the change of the address until no answer is awaited and two frames were drawn, by the page's own clock. Every address
-  // of a measurement is another one, so that nothing comes out of the page's cache.
-  const visit = (fragment) => page.evaluate((hash) => new Promise((done) => {
-    const begun = performance.now();
-    location.hash = hash;
-    const calm = () => document.querySelector('main h1') && !document.querySelector('[aria-busy="true"], html[data-waiting]');
-    let frames = 0;
-    let at = 0;
-    const look = () => {
-      frames = calm() ? frames + 1 : 0;
-      if (frames === 1) at = performance.now() - begun;
-      if (frames >= 2) done(at);
-      else requestAnimationFrame(look);
-    };
-    requestAnimationFrame(look);
-  }), fragment);
-  const repeat = async (make) => {
+  const turned = (i) => encodeURIComponent([...words.slice(i), ...words.slice(0, i)].join(' '));
+  const repeat = async (make, count = rounds) => {
     const list = [];
-    for (let i = 0; i < rounds; i++) list.push(await make(i));
+    for (let i = 0; i < count; i++) list.push(await make(i));
     return list;
   };
-  console.log(`\n| ${`${folder.split('/').pop()}, ${tokens} tokens (ms)`.padEnd(44)} | median |    p95 |\n|${'-'.repeat(46)}|-------:|-------:|`);
+  const name = folder.split('/').pop();
+  const limit = index === 0 ? 100 : 300;
+  heading(`${name}, ${(model.parameters / 1e6).toFixed(1)} M parameters, ${tokens} tokens`);
   let nonce = 0;
-  show('first view (tokens and room)', await repeat(async () => {
+  show(name, 'first view (tokens and room)', await repeat(async () => {
     const begin = performance.now();
-    await page.goto(`${server.address}/?${nonce++}#/attention?text=${text}`);
+    await page.goto(`${server.address}/?${nonce++}#/text?text=${text}`);
     await page.locator('main h1').waitFor();
     await page.locator('.strip button').first().waitFor();
     return performance.now() - begin;
-  }));
+  }), 1000);
+  for (const room of ['attention', 'feedforward', 'residual', 'output']) await visit(page, `#/${room}?text=${turned(11)}`); // their code is loaded
+  await visit(page, `#/attention?text=${text}`);
+  show(name, 'another token, attention', await repeat((i) => visit(page, `#/attention?text=${text}&position=${i + 3}`)), limit);
+  show(name, 'another head, attention', await repeat((i) => visit(page, `#/attention?text=${text}&head=${(i + 1) % stack.heads}&layer=${Math.floor((i + 1) / stack.heads) % stack.layers}`)), limit);
+  show(name, 'another text, attention', await repeat((i) => visit(page, `#/attention?text=${turned(i + 1)}`)), limit);
+  await visit(page, `#/feedforward?text=${text}`);
+  show(name, 'another token, feed-forward', await repeat((i) => visit(page, `#/feedforward?text=${text}&position=${i + 2}`)), limit);
+  show(name, 'another neuron', await repeat((i) => visit(page, `#/feedforward?text=${text}&neuron=${i + 2}`)), limit);
+  show(name, 'logit lens of another text', await repeat((i) => visit(page, `#/residual?text=${turned(i + 1)}`)), index === 0 ? 100 : 500);
+  await visit(page, `#/residual?o.residual=attribution&text=${text}`);
+  show(name, 'attribution at another token', await repeat((i) => visit(page, `#/residual?o.residual=attribution&text=${text}&position=${i + 2}`)), limit);
+  await visit(page, `#/output?text=${text}`);
+  show(name, 'distribution at another token', await repeat((i) => visit(page, `#/output?text=${text}&position=${i + 2}`)), limit);
+  show(name, 'an intervention, output before and after', await repeat((i) => visit(page, `#/output?text=${text}&interventions=${encodeURIComponent(JSON.stringify([{ zero: `${stack.scope}.0.ffn_out@${i}` }]))}`)), limit);
+  await visit(page, `#/output?text=${text}`);
   await settled(page);
-  show('another token, attention', await repeat((i) => visit(`#/attention?text=${text}&position=${i + 3}`)));
-  show('another head', await repeat((i) => visit(`#/attention?text=${text}&head=${(i + 1) % 4}&layer=${Math.floor((i + 1) / 4) % 2}`)));
-  show('another token, feed-forward', await repeat((i) => visit(`#/feedforward?text=${text}&position=${i + 2}`)));
-  show('logit lens of another text', await repeat((i) => visit(`#/residual?text=${encodeURIComponent([...words.slice(i + 1), ...words.slice(0, i + 1)].join(' '))}`)));
-  show('an intervention, output before and after', await repeat((i) => visit(`#/output?text=${text}&interventions=${encodeURIComponent(JSON.stringify([{ zero: `blocks.0.attn_out@${i}` }]))}`)));
-  await visit(`#/output?text=${text}`);
+  show(name, 'main thread per frame, temperature dragged', await dragged(page, page.locator('.sliders input').first()), 8, 1);
+  await visit(page, `#/feedforward?text=${text}&neuron=5`);
   await settled(page);
-  const work = await page.evaluate(async () => {
-    const slider = document.querySelector('.sliders input');
-    const list = [];
-    for (let i = 0; i < 120; i++) {
-      await new Promise(requestAnimationFrame);
-      const begin = performance.now();
-      slider.value = String(0.05 + (i % 60) * 0.04);
-      slider.dispatchEvent(new Event('input', { bubbles: true }));
-      await Promise.resolve();
-      await Promise.resolve();
-      document.body.getBoundingClientRect();
-      list.push(performance.now() - begin);
-    }
-    return list;
-  });
-  show('main thread per frame, temperature dragged', work, 1);
+  show(name, 'main thread per frame, a neuron scaled', await dragged(page, page.locator('.slider input').first()), 8, 1);
+  if (index > 0) {
+    const long = await textOf(server.address, 512);
+    const whole = encodeURIComponent(long.words.join(' '));
+    heading(`${name}, ${long.tokens} tokens`);
+    const again = (i) => encodeURIComponent([...long.words.slice(i), ...long.words.slice(0, i)].join(' '));
+    show(name, 'another text, attention', await repeat((i) => visit(page, `#/attention?text=${again(i + 1)}`), 3), null);
+    await visit(page, `#/attention?text=${whole}`);
+    show(name, 'another token, attention', await repeat((i) => visit(page, `#/attention?text=${whole}&position=${i + 3}`)), null);
+    show(name, 'logit lens of another text', await repeat((i) => visit(page, `#/residual?text=${again(i + 1)}`), 3), null);
+  }
   await browser.close();
   await server.stop();
 }
+
+for (const [index, folder] of folders.entries()) await measure(folder, index);
+if (option('--json')) writeFileSync(option('--json'), JSON.stringify(results, null, 2) + '\n');

@@ -34,6 +34,8 @@ constexpr const char* kExamples = R"(limpid look MODEL heatmap 'To be, or not' -
          limpid look MODEL trace 'Michael Jordan plays the sport of' --subject 'Michael Jordan'
          limpid look MODEL gradient 'To be, or not' --tap 'blocks.*.resid_post'
          limpid look MODEL facts
+         limpid look MODEL beam 'The teacher reads three books.' --beam 4
+         limpid look MODEL weight model.decoder.layers.1.fc1.weight --svg fc1.svg
          limpid look MODEL capture --file lines.txt --tap 'decoder.*.cross_attn.pattern' --out patterns.safetensors)";
 
 InterventionList read_interventions(const LookOptions& options) {
@@ -146,7 +148,7 @@ int run_look(int argc, char** argv) {
       add_look_attribution(line, options), add_look_neuron(line, options),    add_look_embedding(line, options),
       add_look_capture(line, options),     add_look_intervene(line, options), add_look_trace(line, options),
       add_look_gradient(line, options),    add_look_facts(line, options),     add_look_heads(line, options),
-      add_look_alignment(line, options)};
+      add_look_alignment(line, options),   add_look_beam(line, options),      add_look_weight(line, options)};
   if (const std::string wrong = unknown_part(parts, argc, argv); !wrong.empty()) {
     fmt::print(stderr, "limpid look: {}\nSee {} look --help\n", wrong, program_name());
     return 2;

@@ -45,6 +45,8 @@ LookPart add_look_intervene(CLI::App& look, LookOptions& options);
 LookPart add_look_trace(CLI::App& look, LookOptions& options);
 LookPart add_look_gradient(CLI::App& look, LookOptions& options);
 LookPart add_look_facts(CLI::App& look, LookOptions& options);
+LookPart add_look_beam(CLI::App& look, LookOptions& options);
+LookPart add_look_weight(CLI::App& look, LookOptions& options);
 
 // For those parts.
 void add_text_options(CLI::App& part, LookOptions& options);

@@ -77,10 +77,13 @@ void show_neuron(const LookOptions& options, const NeuronCommand& command) {
   constexpr int64_t kTokens = 4;  // of each neuron
   const std::vector<FiredNeuron> fired = reader.fired(example, command.position, command.top);
   if (options.json) return write_json(fired_json(tokenizer, reader, fired, kTokens));
-  for (const FiredNeuron& one : fired)
-    fmt::print("neuron {:5}  activation {:+8.3f}  wrote {:7.3f}   {} {}\n", one.neuron, one.activation, one.written,
-               one.activation < 0 ? "demotes" : "promotes",
-               tokens_text(tokenizer, reader.read(one.neuron, kTokens).promoted));
+  std::vector<int64_t> neurons;
+  for (const FiredNeuron& one : fired) neurons.push_back(one.neuron);
+  const std::vector<NeuronReading> readings = reader.read(neurons, kTokens);
+  for (size_t i = 0; i < fired.size(); ++i)
+    fmt::print("neuron {:5}  activation {:+8.3f}  wrote {:7.3f}   {} {}\n", fired[i].neuron, fired[i].activation,
+               fired[i].written, fired[i].activation < 0 ? "demotes" : "promotes",
+               tokens_text(tokenizer, readings[i].promoted));
 }
 
 struct EmbeddingCommand {

@@ -40,6 +40,13 @@ TopTokens likeliest_of(const Config& config, const Continuations& text, ConstMat
 
 }  // namespace
 
+std::vector<int32_t> ends_of(const Session& session) {
+  std::vector<int32_t> ends = session.loaded.generation.rules.ends;
+  if (ends.empty() && session.config().eos_token) ends.push_back(static_cast<int32_t>(*session.config().eos_token));
+  if (ends.empty() && session.writer().special().end >= 0) ends.push_back(session.writer().special().end);
+  return ends;
+}
+
 BeamTree grow_beam(const Model& model, const Example& example, const BeamTreeOptions& options) {
   check(options.search.beam >= 1 && options.search.beam <= 64 && options.search.beam <= model.config().vocab,
         "[beam] a beam of {}: it is 1 to 64", options.search.beam);

@@ -36,6 +36,9 @@ struct BeamTree {
   std::vector<Found> found;  // best first
 };
 
+// The tokens that end a text, by the model's files.
+std::vector<int32_t> ends_of(const Session& session);
+
 BeamTree grow_beam(const Model& model, const Example& example, const BeamTreeOptions& options);
 nlohmann::ordered_json beam_json(const Tokenizer& tokenizer, const BeamTree& tree, const BeamTreeOptions& options);
 

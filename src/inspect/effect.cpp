@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "inspect/continuations.h"
 
 namespace limpid {
@@ -39,7 +40,8 @@ std::vector<double> log_probabilities(const real* logits, int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += std::exp(static_cast<double>(logits[i]) - most);
   std::vector<double> result(count);
-  for (int64_t i = 0; i < count; ++i) result[i] = static_cast<double>(logits[i]) - most - std::log(sum);
+  const double all = most + std::log(sum);
+  for (int64_t i = 0; i < count; ++i) result[i] = static_cast<double>(logits[i]) - all;
   return result;
 }
 
@@ -51,24 +53,29 @@ Effect compare_logits(ConstMatrix before, ConstMatrix after, const EffectOptions
   const int64_t chosen = options.position < 0 ? options.position + before.rows : options.position;
   check(chosen >= 0 && chosen < before.rows, "[look] there is no position {}: the text has {} tokens", options.position,
         before.rows);
-  for (int64_t i = 0; i < before.rows; ++i) {
+  for (int64_t i = 0; i < before.rows; ++i)
+    effect.same_bits = effect.same_bits &&
+                       std::memcmp(before.row(i), after.row(i), static_cast<size_t>(before.cols) * sizeof(real)) == 0;
+  effect.positions.resize(static_cast<size_t>(before.rows));
+  parallel_for(before.rows, [&](int64_t i) {
     const real *a = before.row(i), *b = after.row(i);
-    effect.same_bits = effect.same_bits && std::memcmp(a, b, static_cast<size_t>(before.cols) * sizeof(real)) == 0;
-    const std::vector<double> p = log_probabilities(a, before.cols), q = log_probabilities(b, before.cols);
-    effect.positions.push_back({i, divergence(p, q), likeliest(a, before.cols), likeliest(b, before.cols)});
-    if (i != chosen) continue;
-    std::vector<int32_t> tokens = options.watched;
-    if (tokens.empty()) {
-      tokens = likeliest(a, before.cols, options.top);
-      for (int32_t token : likeliest(b, before.cols, options.top))
-        if (std::find(tokens.begin(), tokens.end(), token) == tokens.end()) tokens.push_back(token);
-    }
-    for (int32_t token : tokens) {
-      check(token >= 0 && token < before.cols, "[look] there is no token {}: the model chooses among {}", token,
-            before.cols);
-      effect.tokens.push_back({token, static_cast<double>(a[token]), static_cast<double>(b[token]), std::exp(p[token]),
-                               std::exp(q[token])});
-    }
+    effect.positions[static_cast<size_t>(i)] = {
+        i, divergence(log_probabilities(a, before.cols), log_probabilities(b, before.cols)), likeliest(a, before.cols),
+        likeliest(b, before.cols)};
+  });
+  const real *a = before.row(chosen), *b = after.row(chosen);
+  const std::vector<double> p = log_probabilities(a, before.cols), q = log_probabilities(b, before.cols);
+  std::vector<int32_t> tokens = options.watched;
+  if (tokens.empty()) {
+    tokens = likeliest(a, before.cols, options.top);
+    for (int32_t token : likeliest(b, before.cols, options.top))
+      if (std::find(tokens.begin(), tokens.end(), token) == tokens.end()) tokens.push_back(token);
+  }
+  for (int32_t token : tokens) {
+    check(token >= 0 && token < before.cols, "[look] there is no token {}: the model chooses among {}", token,
+          before.cols);
+    effect.tokens.push_back(
+        {token, static_cast<double>(a[token]), static_cast<double>(b[token]), std::exp(p[token]), std::exp(q[token])});
   }
   return effect;
 }

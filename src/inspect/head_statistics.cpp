@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "inference/decoder_state.h"
-#include "inspect/pass.h"
+#include "inspect/tap_rows.h"
 
 namespace limpid {
 namespace {
@@ -22,9 +22,9 @@ struct PatternTap {
   bool self = false;
 };
 
-std::vector<PatternTap> attention_of(const Model& model) {
+std::vector<PatternTap> attention_of(const std::vector<TapInfo>& taps) {
   std::vector<PatternTap> found;
-  for (const TapInfo& tap : list_taps(model))
+  for (const TapInfo& tap : taps)
     if (tap.keys && (tap.name.ends_with(kPattern) || tap.name == "align"))
       found.push_back({tap.name, tap.heads, *tap.keys == tap.rows});
   check(!found.empty(), "[heads] this model has no attention");
@@ -67,21 +67,25 @@ void HeadCounter::write(HeadStatistics& into) const {
 }
 
 std::vector<HeadStatistics> head_statistics(const Model& model, const std::function<std::optional<Example>()>& next) {
-  const std::vector<PatternTap> attention = attention_of(model);
+  return head_statistics(model, list_taps(model), next);
+}
+
+std::vector<HeadStatistics> head_statistics(const Model& model, const std::vector<TapInfo>& taps,
+                                            const std::function<std::optional<Example>()>& next) {
+  const std::vector<PatternTap> attention = attention_of(taps);
   std::vector<std::vector<HeadCounter>> counters;
-  FunctionProbe probe;
-  for (size_t a = 0; a < attention.size(); ++a) {
-    counters.emplace_back(attention[a].heads, HeadCounter(attention[a].self));
-    probe.on(attention[a].name, [&counters, a](const Tap& tap) {
-      for (size_t head = 0; head < counters[a].size(); ++head)
-        counters[a][head].add(tap.pairs(0, static_cast<int64_t>(head)));
-    });
+  std::vector<std::string> names;
+  for (const PatternTap& one : attention) {
+    counters.emplace_back(one.heads, HeadCounter(one.self));
+    names.push_back(one.name);
   }
-  const Arena arena;
   while (const auto example = next()) {
-    Pass pass(*example, &probe);
-    Run run({.arena = arena, .probe = pass.probe()});
-    model.forward(run, example->batch, example->choice);
+    const std::map<std::string, TapValues> patterns = tap_values(model, *example, names);
+    for (size_t a = 0; a < attention.size(); ++a) {
+      const TapValues& pattern = patterns.at(attention[a].name);
+      for (size_t head = 0; head < counters[a].size(); ++head)
+        counters[a][head].add({pattern.row(0, static_cast<int64_t>(head)), pattern.positions, pattern.cols});
+    }
   }
   std::vector<HeadStatistics> result;
   for (size_t a = 0; a < attention.size(); ++a)
@@ -110,7 +114,7 @@ std::vector<HeadScore> induction_scores(const Model& model, const InductionOptio
   const int64_t last = options.last_token >= 0 ? options.last_token : config.vocab - 1;
   std::vector<HeadScore> scores;
   FunctionProbe probe;
-  for (const PatternTap& attention : attention_of(model)) {
+  for (const PatternTap& attention : attention_of(list_taps(model))) {
     if (!attention.self) continue;
     const size_t at = scores.size();
     for (int64_t head = 0; head < attention.heads; ++head) scores.push_back({without_pattern(attention.name), head});

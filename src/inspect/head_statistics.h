@@ -37,7 +37,9 @@ class HeadCounter {
   double entropy_ = 0, first_ = 0, distance_ = 0, previous_ = 0;
 };
 
-// All attention of a model over the examples that `next` gives, until it gives none.
+// All attention of a model, whose taps are these, over the examples that `next` gives, until it gives none.
+std::vector<HeadStatistics> head_statistics(const Model& model, const std::vector<TapInfo>& taps,
+                                            const std::function<std::optional<Example>()>& next);
 std::vector<HeadStatistics> head_statistics(const Model& model, const std::function<std::optional<Example>()>& next);
 
 struct InductionOptions {

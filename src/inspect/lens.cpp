@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "inspect/tap_record.h"
 #include "inspect/weights.h"
+#include "kernels/top_numbers.h"
 
 namespace limpid {
 namespace {
@@ -39,29 +40,15 @@ class Unembedding {
   const TapRecord& record_;
 };
 
-// The tokens with the highest scores, of equals the lower id first.
-std::vector<int32_t> highest(const real* logits, int64_t count, int64_t wanted) {
-  const auto before = [&](int32_t a, int32_t b) { return logits[a] != logits[b] ? logits[a] > logits[b] : a < b; };
-  std::vector<int32_t> kept;
-  for (int32_t i = 0; i < count; ++i) {
-    if (std::ssize(kept) == wanted && !before(i, kept.back())) continue;
-    if (std::ssize(kept) == wanted) kept.pop_back();
-    kept.insert(std::upper_bound(kept.begin(), kept.end(), i, before), i);
-  }
-  return kept;
-}
-
 LensCell read_cell(const real* logits, int64_t count, int64_t top, int32_t watched) {
-  const auto most = static_cast<double>(*std::max_element(logits, logits + count));
-  double sum = 0, weighted = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const double x = static_cast<double>(logits[i]) - most, share = std::exp(x);
-    sum += share;
-    weighted += x * share;
-  }
-  LensCell cell{.watched = watched, .entropy = (std::log(sum) - weighted / sum) / std::log(2.0)};
-  const auto probability = [&](int64_t i) { return std::exp(static_cast<double>(logits[i]) - most) / sum; };
-  for (const int32_t id : highest(logits, count, std::min(top, count))) cell.top.push_back({id, probability(id)});
+  const std::span<const real> row(logits, static_cast<size_t>(count));
+  std::vector<kernels::RankedNumber> best(static_cast<size_t>(std::clamp<int64_t>(top, 1, count)));
+  const kernels::SumOfExponentials sum = kernels::top_numbers_and_sum(row, best);
+  const auto probability = [&](int64_t i) {
+    return std::exp(static_cast<double>(logits[i]) - static_cast<double>(sum.max)) / static_cast<double>(sum.sum);
+  };
+  LensCell cell{.watched = watched, .entropy = static_cast<double>(kernels::entropy_of_scores(row)) / std::log(2.0)};
+  for (const kernels::RankedNumber& one : best) cell.top.push_back({one.place, probability(one.place)});
   if (watched >= 0) {
     cell.rank = 1 + std::count_if(logits, logits + count, [&](real x) { return x > logits[watched]; });
     cell.probability = probability(watched);

@@ -28,11 +28,14 @@ Json reading_json(const Tokenizer& tokenizer, const NeuronReading& reading) {
 
 Json fired_json(const Tokenizer& tokenizer, const NeuronReader& reader, const std::vector<FiredNeuron>& fired,
                 int64_t tokens) {
+  std::vector<int64_t> neurons;
+  for (const FiredNeuron& one : fired) neurons.push_back(one.neuron);
   Json all = Json::array();
-  for (const FiredNeuron& one : fired) {
-    all.push_back(reading_json(tokenizer, reader.read(one.neuron, tokens)));
-    all.back()["activation"] = one.activation;
-    all.back()["written"] = one.written;
+  const std::vector<NeuronReading> readings = reader.read(neurons, tokens);
+  for (size_t i = 0; i < fired.size(); ++i) {
+    all.push_back(reading_json(tokenizer, readings[i]));
+    all.back()["activation"] = fired[i].activation;
+    all.back()["written"] = fired[i].written;
   }
   return all;
 }

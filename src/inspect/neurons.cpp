@@ -4,12 +4,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/parallel.h"
 #include "inspect/tap_record.h"
 
 namespace limpid {
 namespace {
 
-std::vector<WeightedToken> strongest(const std::vector<double>& values, int64_t count, bool largest) {
+std::vector<WeightedToken> strongest(std::span<const real> values, int64_t count, bool largest) {
   std::vector<int32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
   const auto kept = std::min<ptrdiff_t>(count, static_cast<ptrdiff_t>(values.size()));
@@ -18,8 +19,17 @@ std::vector<WeightedToken> strongest(const std::vector<double>& values, int64_t 
     return largest ? values[a] > values[b] : values[a] < values[b];
   });
   std::vector<WeightedToken> tokens;
-  for (ptrdiff_t i = 0; i < kept; ++i) tokens.push_back({order[i], values[order[i]]});
+  for (ptrdiff_t i = 0; i < kept; ++i) tokens.push_back({order[i], static_cast<double>(values[order[i]])});
   return tokens;
+}
+
+// A direction of the stream as the narrower output layer reads it.
+std::vector<double> narrowed(const Projection& projection, const std::vector<double>& direction) {
+  std::vector<double> narrow(projection.outputs);
+  for (int64_t o = 0; o < projection.outputs; ++o)
+    for (int64_t i = 0; i < projection.inputs; ++i)
+      narrow[o] += static_cast<double>(projection.row(o)[i]) * direction[i];
+  return narrow;
 }
 
 int64_t checked_block(const Model& model, const std::string& side, int64_t block) {
@@ -32,32 +42,6 @@ int64_t checked_block(const Model& model, const std::string& side, int64_t block
   check(block >= 0 && block < layers, "[look] there is no block {}: the stack has {}, 0 … {}", block, layers,
         layers - 1);
   return block;
-}
-
-// Rows of a table of token vectors as they stand in the stream: projected, where they are narrower.
-std::vector<real> in_stream(const WeightTable& weights, const Config& config, const Weight& table) {
-  std::vector<real> narrow = numbers_of(table);
-  const int64_t rows = table.shape[0], cols = table.shape[1];
-  if (cols == config.width || config.embed_width == 0) return narrow;
-  const Projection in = weights.projection(names_of(config).project_in, WeightLayout::out_in);
-  std::vector<real> wide(rows * config.width);
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t o = 0; o < config.width; ++o)
-      for (int64_t i = 0; i < cols; ++i) wide[r * config.width + o] += narrow[r * cols + i] * in.row(o)[i];
-  return wide;
-}
-
-// Rows of an output matrix as directions of the stream, likewise.
-std::vector<real> out_of_stream(const WeightTable& weights, const Config& config, const Weight& table) {
-  std::vector<real> narrow = numbers_of(table);
-  const int64_t rows = table.shape[0], cols = table.shape[1];
-  if (cols == config.width || config.embed_width == 0) return narrow;
-  const Projection out = weights.projection(names_of(config).project_out, WeightLayout::out_in);
-  std::vector<real> wide(rows * config.width);
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t o = 0; o < cols; ++o)
-      for (int64_t i = 0; i < config.width; ++i) wide[r * config.width + i] += narrow[r * cols + o] * out.row(o)[i];
-  return wide;
 }
 
 // The norm that a block's feed-forward network reads through: its own, the block's one norm, or what the sub-layer
@@ -85,23 +69,37 @@ DirectionReader::DirectionReader(const Model& model, const std::string& side, in
     if (has_norm_) norm_ = weights.norm(after ? last : stack.final_norm, config.norm_options(), config.width);
   }
   const bool no_output = encoder || !config.labels.empty() || !config.has_output();
-  const Weight& table = no_output ? embedding_table(weights, config, side) : model.output().weight();
-  unembedding_ = out_of_stream(weights, config, table);
-  vocab_ = table.shape[0];
-  width_ = static_cast<int64_t>(unembedding_.size()) / vocab_;
+  unembedding_ = no_output ? embedding_table(weights, config, side) : model.output().weight();
+  width_ = unembedding_.shape[1];
+  if (config.embed_width > 0 && width_ != config.width) {
+    narrowing_ = weights.projection(names_of(config).project_out, WeightLayout::out_in);
+    width_ = config.width;
+  }
+}
+
+std::vector<SaidTokens> DirectionReader::read(const std::vector<std::vector<double>>& directions,
+                                              int64_t tokens) const {
+  RowsOfReals seen(std::ssize(directions), narrowing_ ? narrowing_->outputs : width_);
+  for (size_t d = 0; d < directions.size(); ++d) {
+    std::vector<double> direction = directions[d];
+    check(std::ssize(direction) == width_, "[look] a direction of {} numbers in a stream of {}", direction.size(),
+          width_);
+    const bool centred = has_norm_ && norm_.kind == NormKind::layer;
+    const double middle =
+        centred ? std::accumulate(direction.begin(), direction.end(), 0.0) / static_cast<double>(width_) : 0;
+    for (int64_t j = 0; j < width_; ++j) direction[j] = (direction[j] - middle) * (has_norm_ ? norm_.gain[j] : 1);
+    seen.set(static_cast<int64_t>(d), narrowing_ ? narrowed(*narrowing_, direction) : direction);
+  }
+  const RowsOfReals says = products_with_rows(seen, unembedding_);
+  std::vector<SaidTokens> all(directions.size());
+  parallel_for(std::ssize(all), [&](int64_t d) {
+    all[static_cast<size_t>(d)] = {strongest(says.row(d), tokens, true), strongest(says.row(d), tokens, false)};
+  });
+  return all;
 }
 
 SaidTokens DirectionReader::read(const std::vector<double>& direction, int64_t tokens) const {
-  check(static_cast<int64_t>(direction.size()) == width_, "[look] a direction of {} numbers in a stream of {}",
-        direction.size(), width_);
-  const double middle = has_norm_ && norm_.kind == NormKind::layer
-                            ? std::accumulate(direction.begin(), direction.end(), 0.0) / static_cast<double>(width_)
-                            : 0;
-  std::vector<double> seen(width_), says(vocab_);
-  for (int64_t j = 0; j < width_; ++j) seen[j] = (direction[j] - middle) * (has_norm_ ? norm_.gain[j] : 1);
-  for (int64_t v = 0; v < vocab_; ++v)
-    for (int64_t j = 0; j < width_; ++j) says[v] += seen[j] * static_cast<double>(unembedding_[v * width_ + j]);
-  return {strongest(says, tokens, true), strongest(says, tokens, false)};
+  return read(std::vector<std::vector<double>>{direction}, tokens)[0];
 }
 
 NeuronReader::NeuronReader(const Model& model, const std::string& side, int64_t block)
@@ -124,10 +122,9 @@ NeuronReader::NeuronReader(const Model& model, const std::string& side, int64_t 
                   .bias = std::vector<double>(config.width, 0)};
   else
     read_norm_ = weights.norm(read_norm_name(config, names, cross), config.norm_options(), config.width);
-  const Weight& embedding = embedding_table(weights, config, side);
-  embedding_ = in_stream(weights, config, embedding);
-  vocab_ = embedding.shape[0];
-  width_ = static_cast<int64_t>(embedding_.size()) / vocab_;
+  embedding_ = embedding_table(weights, config, side);
+  if (config.embed_width > 0 && embedding_.shape[1] != config.width)
+    widening_ = weights.projection(names_of(config).project_in, WeightLayout::out_in);
 }
 
 std::vector<double> NeuronReader::column(int64_t neuron) const {
@@ -136,26 +133,56 @@ std::vector<double> NeuronReader::column(int64_t neuron) const {
   return values;
 }
 
-NeuronReading NeuronReader::read(int64_t neuron, int64_t tokens) const {
-  check(neuron >= 0 && neuron < count(), "[look] there is no neuron {}: the block has {}, 0 … {}", neuron, count(),
-        count() - 1);
-  const std::vector<double> question(question_.row(neuron), question_.row(neuron) + width_);
-  const std::vector<double> answer = column(neuron);
-  NeuronReading reading{
-      .block = block_, .neuron = neuron, .question_length = length(question), .answer_length = length(answer)};
+// asks[v] = question·norm(embedding of v): the question is carried back through the norm, so that one product with the
+// table and one scale per token give them all.
+RowsOfReals NeuronReader::asked_of_tokens(std::span<const int64_t> neurons) const {
   NormWeights norm = read_norm_;
   std::fill(norm.bias.begin(), norm.bias.end(), 0.0);  // the same for all tokens
-  std::vector<double> asks(vocab_);
-  for (int64_t v = 0; v < vocab_; ++v) {
-    const std::vector<double> x(embedding_.begin() + v * width_, embedding_.begin() + (v + 1) * width_);
-    const std::vector<double> seen = norm.apply(x, norm.scale_of(x, 1e-12));
-    asks[v] = dot(question.data(), seen.data(), width_);
+  RowsOfReals questions(std::ssize(neurons), question_.inputs);
+  std::vector<double> constants;
+  for (size_t i = 0; i < neurons.size(); ++i) {
+    const std::vector<double> question(question_.row(neurons[i]), question_.row(neurons[i]) + question_.inputs);
+    questions.set(static_cast<int64_t>(i), norm.backward(question, 1));
+    constants.push_back(norm.constant(question));
   }
-  reading.asked = strongest(asks, tokens, true);
-  SaidTokens said = direction_.read(answer, tokens);
-  reading.promoted = std::move(said.promoted);
-  reading.demoted = std::move(said.demoted);
-  return reading;
+  RowsOfReals asks = products_with_rows(
+      questions, embedding_, widening_ ? &*widening_ : nullptr, [&](int64_t token, ConstMatrix rows, Matrix products) {
+        for (int64_t v = 0; v < rows.rows; ++v) {
+          const double scale = norm.kind == NormKind::batch ? 1 : norm.scale_of(rows.row(v), rows.cols, 1e-12);
+          for (int64_t i = 0; i < products.rows; ++i) {
+            real& x = products(i, token + v);
+            x = static_cast<real>(static_cast<double>(x) / scale + constants[i]);
+          }
+        }
+      });
+  return asks;
+}
+
+std::vector<NeuronReading> NeuronReader::read(std::span<const int64_t> neurons, int64_t tokens) const {
+  std::vector<std::vector<double>> answers;
+  for (const int64_t neuron : neurons) {
+    check(neuron >= 0 && neuron < count(), "[look] there is no neuron {}: the block has {}, 0 … {}", neuron, count(),
+          count() - 1);
+    answers.push_back(column(neuron));
+  }
+  const RowsOfReals asks = asked_of_tokens(neurons);
+  std::vector<SaidTokens> said = direction_.read(answers, tokens);
+  std::vector<NeuronReading> readings;
+  for (size_t i = 0; i < neurons.size(); ++i) {
+    const std::vector<double> question(question_.row(neurons[i]), question_.row(neurons[i]) + question_.inputs);
+    readings.push_back({.block = block_,
+                        .neuron = neurons[i],
+                        .asked = strongest(asks.row(static_cast<int64_t>(i)), tokens, true),
+                        .promoted = std::move(said[i].promoted),
+                        .demoted = std::move(said[i].demoted),
+                        .question_length = length(question),
+                        .answer_length = length(answers[i])});
+  }
+  return readings;
+}
+
+NeuronReading NeuronReader::read(int64_t neuron, int64_t tokens) const {
+  return read(std::span(&neuron, 1), tokens)[0];
 }
 
 std::vector<double> NeuronReader::written(std::span<const real> activations) const {
@@ -174,15 +201,14 @@ std::vector<FiredNeuron> NeuronReader::fired(const Example& example, int64_t pos
   const int64_t row = position < 0 ? position + rows.rows() : position;
   check(row >= 0 && row < rows.rows(), "[look] there is no position {}: the text has {} tokens", position, rows.rows());
   const std::vector<double> post = rows.row(row);
-  std::vector<FiredNeuron> all;
-  for (int64_t i = 0; i < count(); ++i) {
-    double square = 0;
-    for (int64_t o = 0; o < down_.outputs; ++o) {
+  std::vector<double> squares(count());
+  for (int64_t o = 0; o < down_.outputs; ++o)
+    for (int64_t i = 0; i < count(); ++i) {
       const auto weight = static_cast<double>(down_.row(o)[i]);
-      square += weight * weight;
+      squares[i] += weight * weight;
     }
-    all.push_back({i, post[i], std::abs(post[i]) * std::sqrt(square)});
-  }
+  std::vector<FiredNeuron> all;
+  for (int64_t i = 0; i < count(); ++i) all.push_back({i, post[i], std::abs(post[i]) * std::sqrt(squares[i])});
   const auto kept = std::min<ptrdiff_t>(wanted, static_cast<ptrdiff_t>(all.size()));
   std::partial_sort(all.begin(), all.begin() + kept, all.end(), [](const FiredNeuron& a, const FiredNeuron& b) {
     return a.written != b.written ? a.written > b.written : a.neuron < b.neuron;

@@ -4,8 +4,10 @@
 // Both are read as tokens: the question by the embeddings that answer it most, the answer by what it adds to each
 // token's logit.
 
+#include <optional>
 #include <span>
 
+#include "inspect/row_products.h"
 #include "inspect/weights.h"
 
 namespace limpid {
@@ -34,12 +36,15 @@ class DirectionReader {
 
   int64_t width() const { return width_; }
   SaidTokens read(const std::vector<double>& direction, int64_t tokens) const;
+  // Of several at once: the table of the vocabulary is gone through once for all of them.
+  std::vector<SaidTokens> read(const std::vector<std::vector<double>>& directions, int64_t tokens) const;
 
  private:
   NormWeights norm_;
   bool has_norm_ = false;
-  std::vector<real> unembedding_;
-  int64_t vocab_ = 0, width_ = 0;
+  Weight unembedding_;
+  std::optional<Projection> narrowing_;  // where the output layer reads fewer numbers than the stream has
+  int64_t width_ = 0;                    // of the stream
 };
 
 // What a neuron did at a position: how much it fired and how long the vector was that it wrote.
@@ -57,6 +62,7 @@ class NeuronReader {
   int64_t count() const { return down_.inputs; }
   const std::string& tap() const { return tap_; }  // where the activations are: "blocks.3.ffn.post"
   NeuronReading read(int64_t neuron, int64_t tokens) const;
+  std::vector<NeuronReading> read(std::span<const int64_t> neurons, int64_t tokens) const;
   // What a combination of neurons, one number each, writes into the residual stream.
   std::vector<double> written(std::span<const real> activations) const;
   // The neurons that wrote most at a position of the stack's text.
@@ -64,6 +70,7 @@ class NeuronReader {
 
  private:
   std::vector<double> column(int64_t neuron) const;
+  RowsOfReals asked_of_tokens(std::span<const int64_t> neurons) const;
 
   const Model& model_;
   int64_t block_;
@@ -71,8 +78,8 @@ class NeuronReader {
   Projection question_, down_;
   NormWeights read_norm_;
   DirectionReader direction_;
-  std::vector<real> embedding_;
-  int64_t vocab_ = 0, width_ = 0;
+  Weight embedding_;
+  std::optional<Projection> widening_;  // where embeddings are narrower than the stream
 };
 
 }  // namespace limpid

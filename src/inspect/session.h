@@ -14,6 +14,8 @@
 
 namespace limpid {
 
+class PassMemory;
+
 struct Example {
   Batch batch;                      // of one sequence
   TokenChoice choice;               // the tokens at which the model answers: all, of a classifier the first
@@ -21,6 +23,8 @@ struct Example {
   std::vector<std::string> input;   // the tokens that the model reads (of a decoder: shifted by one)
   std::vector<int32_t> next;        // the token after each position; -1: not known
   std::shared_ptr<Probe> changes;   // interventions, in force in every pass over this text (inspect/pass.h); null: none
+  std::shared_ptr<PassMemory>
+      memory;  // of passes by one model (inspect/pass_memory.h); null: every question runs its own
 
   int64_t positions() const { return batch.input.sequences.tokens(); }
 };

@@ -1,8 +1,29 @@
 #include "inspect/tap_record.h"
 
+#include <algorithm>
+
 #include "base/error.h"
+#include "inspect/pass_memory.h"
 
 namespace limpid {
+namespace {
+
+// From the example's memory: the names that the patterns match are known there.
+TapRecord remembered(const Model& model, const Example& example, const std::vector<std::string>& patterns) {
+  std::vector<std::string> names;
+  if (model.config().has_output()) names.emplace_back("logits");
+  for (const std::string& tap : example.memory->taps())
+    if (tap != "logits" && std::any_of(patterns.begin(), patterns.end(),
+                                       [&](const std::string& pattern) { return matches_pattern(pattern, tap); }))
+      names.push_back(tap);
+  TapRecord record;
+  for (auto& [name, values] : tap_values(model, example, names))
+    if (!values.pairs) record.taps[name] = {.cols = values.cols, .numbers = std::move(values.numbers)};
+  record.logits = forward_logits(model, example, nullptr);
+  return record;
+}
+
+}  // namespace
 
 std::vector<double> TapRecord::Rows::row(int64_t i) const {
   const real* begin = numbers.data() + i * cols;
@@ -17,6 +38,7 @@ const TapRecord::Rows& TapRecord::at(const std::string& name) const {
 
 TapRecord record_taps(const Model& model, const Example& example, const std::vector<std::string>& patterns) {
   check(example.batch.input.sequences.count() == 1, "[look] one text at a time");
+  if (example.memory) return remembered(model, example, patterns);
   TapRecord record;
   FunctionProbe probe;
   for (const std::string& pattern : patterns)

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "inspect/pass.h"
+#include "inspect/pass_memory.h"
 #include "layers/recurrent.h"
 
 namespace limpid {
@@ -72,8 +73,10 @@ void gather_values(const Tap& tap, const Batch& batch, TapValues& into) {
   }
 }
 
-std::map<std::string, TapValues> tap_values(const Model& model, const Example& example,
-                                            const std::vector<std::string>& names) {
+namespace {
+
+std::map<std::string, TapValues> run_and_gather(const Model& model, const Example& example,
+                                                const std::vector<std::string>& names) {
   std::map<std::string, TapValues> values;
   FunctionProbe probe;
   for (const std::string& name : names)
@@ -87,6 +90,15 @@ std::map<std::string, TapValues> tap_values(const Model& model, const Example& e
     model.forward(run, example.batch, example.choice);
   }
   return values;
+}
+
+}  // namespace
+
+std::map<std::string, TapValues> tap_values(const Model& model, const Example& example,
+                                            const std::vector<std::string>& names) {
+  if (!example.memory) return run_and_gather(model, example, names);
+  return example.memory->values(
+      names, [&](const std::vector<std::string>& missing) { return run_and_gather(model, example, missing); });
 }
 
 }  // namespace limpid

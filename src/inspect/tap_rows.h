@@ -37,7 +37,7 @@ struct TapValues {
 // Gathers what a tap shows, which may come step by step. The batch holds one text.
 void gather_values(const Tap& tap, const Batch& batch, TapValues& into);
 
-// One pass over the example, keeping the taps of these names (no patterns).
+// The taps of these names (no patterns) in one pass over the example, or as its memory has them.
 std::map<std::string, TapValues> tap_values(const Model& model, const Example& example,
                                             const std::vector<std::string>& names);
 

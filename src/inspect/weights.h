@@ -34,6 +34,7 @@ struct NormWeights {
   std::vector<double> backward(const std::vector<double>& w, double scale) const;
   double constant(const std::vector<double>& w) const;
   double scale_of(const std::vector<double>& x, double eps) const;
+  double scale_of(const real* x, int64_t count, double eps) const;
 };
 
 class WeightTable {

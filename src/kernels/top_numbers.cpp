@@ -99,6 +99,21 @@ SumOfExponentials best_and_sum(const real* x, int64_t n, int64_t most, RankedNum
   return {max, sum};
 }
 
+// With x' = x - max: Σ eˣ' and Σ x'·eˣ' give the entropy log Σ eˣ' - Σ x'·eˣ' / Σ eˣ'.
+real entropy(const real* x, int64_t n) {
+  const Reals d;
+  const RealVec max = hn::Set(d, maximum(x, n)), least = hn::Set(d, -1000);  // -∞·0 would be no number
+  RealVec sums = hn::Zero(d), weighted = hn::Zero(d);
+  for_each_vector(n, [&](int64_t j, auto part) HWY_ATTR {
+    const RealVec below = hn::Max(hn::Sub(part.load(x + j), max), least);
+    const RealVec e = part.zero_rest(exp(d, below));
+    sums = hn::Add(sums, e);
+    weighted = hn::MulAdd(below, e, weighted);
+  });
+  const real sum = sum_lanes(d, sums);
+  return std::log(sum) - sum_lanes(d, weighted) / sum;
+}
+
 bool best_alone(const real* x, int64_t n, int64_t most, RankedNumber* best) {
   real total = 0;
   best_of_blocks(x, n, most, best,
@@ -114,6 +129,7 @@ HWY_AFTER_NAMESPACE();
 namespace limpid {
 HWY_EXPORT(best_and_sum);
 HWY_EXPORT(best_alone);
+HWY_EXPORT(entropy);
 
 namespace kernels {
 
@@ -129,6 +145,8 @@ SumOfExponentials sum_of_exponentials(std::span<const real> x) {
   RankedNumber best;
   return top_numbers_and_sum(x, {&best, 1});
 }
+
+real entropy_of_scores(std::span<const real> x) { return HWY_DYNAMIC_DISPATCH(entropy)(x.data(), std::ssize(x)); }
 
 }  // namespace kernels
 }  // namespace limpid

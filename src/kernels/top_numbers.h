@@ -28,5 +28,7 @@ SumOfExponentials top_numbers_and_sum(std::span<const real> x, std::span<RankedN
 bool top_numbers(std::span<const real> x, std::span<RankedNumber> best);
 // The sum alone, with the same bits.
 SumOfExponentials sum_of_exponentials(std::span<const real> x);
+// -Σ p·log p with p = softmax(x), in nats. A score of -∞ adds nothing.
+real entropy_of_scores(std::span<const real> x);
 
 }  // namespace limpid::kernels

@@ -213,13 +213,13 @@ Answer view_head_statistics(InspectCall& call) {
   const bool own = texts.empty();
   if (own) texts.push_back(call.example());
   size_t next = 0;
-  std::vector<HeadStatistics> heads = head_statistics(call.model(), [&]() -> std::optional<Example> {
-    call.progress(static_cast<double>(next) / static_cast<double>(texts.size() + 1));
-    if (next == texts.size()) return std::nullopt;
-    return texts[next++];
-  });
-  if (induction && !call.config().recurrent())
-    add_induction(heads, induction_scores(call.model(), induction_options(call.session())));
+  std::vector<HeadStatistics> heads =
+      head_statistics(call.model(), call.unchanged().taps(), [&]() -> std::optional<Example> {
+        call.progress(static_cast<double>(next) / static_cast<double>(texts.size() + 1));
+        if (next == texts.size()) return std::nullopt;
+        return texts[next++];
+      });
+  if (induction && !call.config().recurrent()) add_induction(heads, call.induction());
   Json list = heads_json(heads);
   for (Json& one : list) one["layer"] = layer_of(one["attention"].get<std::string>());
   return call.json({{"heads", std::move(list)}}, "heads", {"--text", own ? "text.txt" : "texts.txt"});

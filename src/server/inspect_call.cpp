@@ -83,7 +83,7 @@ std::string interventions_toml(const nlohmann::json& given) {
 }
 
 InspectCall::InspectCall(const InspectedModel& model, const nlohmann::json& request, const InspectLimits& limit)
-    : fields(request), served(model), limits(limit) {
+    : fields(request), served(model), limits(limit), memory_(model.memory ? *model.memory : own_) {
   fields.text("model");
   fields.flag("stream");
   read_interventions();
@@ -101,17 +101,35 @@ void InspectCall::read_interventions() {
 
 const Session& InspectCall::session() {
   if (list_.weights.empty()) return served.session;
-  if (!edited_) edited_ = std::make_unique<Session>(with_weight_edits(served.session, list_.weights));
+  if (!edited_) edited_ = has_text() ? changed_text().session : edited_session();
   return *edited_;
 }
 
-void InspectCall::read_text() {
-  text_asked_ = true;
+std::shared_ptr<const Session> InspectCall::edited_session() const {
+  return std::make_shared<const Session>(with_weight_edits(served.session, list_.weights));
+}
+
+// All that decides what the model reads.
+std::string InspectCall::text_key() {
+  nlohmann::json key = nlohmann::json::array();
+  for (const char* name : {"text", "target", "ids", "target_ids", "open"}) {
+    const nlohmann::json* value = fields.any(name);
+    key.push_back(value ? *value : nlohmann::json());
+  }
+  return key.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+const ReadText& InspectCall::text() {
+  if (!text_) text_ = memory_.text(text_key(), [&] { return read_text(); });
+  return *text_;
+}
+
+ReadText InspectCall::read_text() {
   const Config& config = this->config();
   const std::string text = fields.text("text"), target = fields.text("target");
   const bool open = fields.flag("open"), two_sided = served.session.two_sided();
   std::vector<int32_t> ids = fields.ids("ids", config.vocab);
-  target_ids_ = fields.ids("target_ids", config.vocab);
+  ReadText read{.example = {}, .target_ids = fields.ids("target_ids", config.vocab)};
   if (!fields.has("text") && ids.empty())
     throw HttpError(400, "There is no text: give \"text\", or \"ids\".", {.param = "text"});
   const bool own_target = fields.has("target") || fields.has("target_ids");
@@ -120,27 +138,30 @@ void InspectCall::read_text() {
   if (ids.empty()) ids = input_ids(served.session.loaded, text);
   check_tokens(config, ids.size());
   if (!two_sided) {
-    plain_ = example_of(config, {}, ids);
-    plain_->input = pieces_of(served.session.reader(), ids);
-    return;
+    read.example = example_of(config, {}, ids);
+    read.example.input = pieces_of(served.session.reader(), ids);
+    remember_passes(served.session, read.example);
+    return read;
   }
   if (!fields.has("target_ids") && fields.has("target")) {
-    target_ids_ = limpid::target_ids(served.session.loaded, target);
-    if (open && !target_ids_.empty()) target_ids_.pop_back();
+    read.target_ids = limpid::target_ids(served.session.loaded, target);
+    if (open && !read.target_ids.empty()) read.target_ids.pop_back();
   } else if (!own_target && !open) {
     // By the model as it is, so that what is before and after an intervention is about the same tokens.
-    target_ids_ = translate(served.session.model(), std::span(&ids, 1), {.beam = 1}).at(0).at(0).ids;
-    written_by_model_ = true;
-    if (served.session.writer().special().end >= 0) target_ids_.push_back(served.session.writer().special().end);
+    read.target_ids = translate(served.session.model(), std::span(&ids, 1), {.beam = 1}).at(0).at(0).ids;
+    read.written_by_model = true;
+    if (served.session.writer().special().end >= 0) read.target_ids.push_back(served.session.writer().special().end);
   }
   // A decoder's input is its target moved by one: where the target is open, a last token that nobody reads stands in.
-  std::vector<int32_t> said = target_ids_;
+  std::vector<int32_t> said = read.target_ids;
   if (open) said.push_back(0);
   check_tokens(config, said.size());
-  plain_ = example_of(config, ids, said);
-  if (open) plain_->next.back() = -1;
-  plain_->source = pieces_of(served.session.reader(), ids);
-  plain_->input = pieces_of(served.session.writer(), plain_->batch.input.ids);
+  read.example = example_of(config, ids, said);
+  if (open) read.example.next.back() = -1;
+  read.example.source = pieces_of(served.session.reader(), ids);
+  read.example.input = pieces_of(served.session.writer(), read.example.batch.input.ids);
+  remember_passes(served.session, read.example);
+  return read;
 }
 
 Example InspectCall::changed(Example example) {
@@ -149,14 +170,24 @@ Example InspectCall::changed(Example example) {
   return example;
 }
 
-Example InspectCall::example_without_interventions() {
-  if (!plain_) read_text();
-  return *plain_;
+const ChangedText& InspectCall::changed_text() {
+  if (!changed_)
+    changed_ = memory_.changed(text_key() + toml_, [&] {
+      ChangedText made{.session = list_.weights.empty() ? nullptr : edited_session(),
+                       .example = changed(text().example)};
+      remember_passes(served.session, made.example);
+      return made;
+    });
+  return *changed_;
 }
 
-const Example& InspectCall::example() {
-  if (!example_) example_ = changed(example_without_interventions());
-  return *example_;
+Example InspectCall::example_without_interventions() { return text().example; }
+
+const Example& InspectCall::example() { return list_.empty() ? text().example : changed_text().example; }
+
+const std::vector<HeadScore>& InspectCall::induction() {
+  const auto compute = [&] { return induction_scores(model(), induction_options(session())); };
+  return list_.weights.empty() ? memory_.induction(compute) : own_.induction(compute);
 }
 
 std::string InspectCall::side() {
@@ -184,16 +215,16 @@ void InspectCall::describe(Json& into, const std::string& part, const std::vecto
   if (part.empty()) return;  // no command does this
   std::string command = part.starts_with("limpid ") ? part : "limpid look " + shell_quoted(served.path) + " " + part;
   const bool reads_input = part.starts_with("limpid translate ");
-  if (text_asked_) {
+  if (text_) {
     const Session& session = served.session;
     const std::string text =
         shell_quoted(fields.has("text") ? fields.text("text")
                                         : session.reader().decode(session.two_sided() ? example().batch.source.ids
                                                                                       : example().batch.input.ids));
     command = reads_input ? "echo " + text + " | " + command : command + " " + text;
-    if (session.two_sided() && !written_by_model_ && !reads_input)
+    if (session.two_sided() && !written_by_model() && !reads_input)
       command +=
-          " " + shell_quoted(fields.has("target") ? fields.text("target") : session.writer().decode(target_ids_));
+          " " + shell_quoted(fields.has("target") ? fields.text("target") : session.writer().decode(target_ids()));
   }
   for (const std::string& option : options) command += " " + shell_quoted(option);
   if (!list_.empty()) {

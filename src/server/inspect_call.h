@@ -11,6 +11,7 @@
 
 #include "inspect/array_file.h"
 #include "inspect/intervention.h"
+#include "server/inspect_memory.h"
 #include "server/json_fields.h"
 
 namespace limpid {
@@ -19,7 +20,8 @@ namespace limpid {
 struct InspectedModel {
   const Session& session;
   std::string id;
-  std::string path;  // as people name it on the command line
+  std::string path;                 // as people name it on the command line
+  InspectMemory* memory = nullptr;  // null: every request begins anew
 };
 
 struct InspectLimits {
@@ -61,8 +63,9 @@ class InspectCall {
   // The request's text, with its interventions in force.
   const Example& example();
   Example example_without_interventions();
-  bool written_by_model() const { return written_by_model_; }
-  const std::vector<int32_t>& target_ids() const { return target_ids_; }  // without start; ends with the end token
+  bool written_by_model() { return text().written_by_model; }
+  const std::vector<int32_t>& target_ids() { return text().target_ids; }  // without start; ends with the end token
+  const std::vector<HeadScore>& induction();                              // of every head, on random tokens said twice
   // A text of the request's, as the model reads it, with the interventions that hold everywhere.
   Example changed(Example example);
   bool has_text() const { return fields.has("text") || fields.has("ids"); }
@@ -81,15 +84,20 @@ class InspectCall {
 
  private:
   void read_interventions();
-  void read_text();
+  ReadText read_text();
+  const ReadText& text();
+  const ChangedText& changed_text();
+  std::string text_key();
+  std::shared_ptr<const Session> edited_session() const;
   void describe(nlohmann::ordered_json& into, const std::string& part, const std::vector<std::string>& options);
 
   InterventionList list_;
   std::string toml_;
-  std::unique_ptr<Session> edited_;
-  std::optional<Example> plain_, example_;
-  bool written_by_model_ = false, text_asked_ = false;
-  std::vector<int32_t> target_ids_;
+  InspectMemory own_;  // where the server keeps none
+  InspectMemory& memory_;
+  std::shared_ptr<const ReadText> text_;        // once asked for
+  std::shared_ptr<const ChangedText> changed_;  // likewise
+  std::shared_ptr<const Session> edited_;       // likewise; null where no weight is changed
 };
 
 std::vector<std::string> names_of(const std::vector<TapInfo>& taps);

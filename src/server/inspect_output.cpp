@@ -75,13 +75,6 @@ Json distribution_json(const Session& session, std::span<const real> scores, con
   return {{"vocab", scores.size()}, {"entropy_bits", entropy}, {"kept", drawn.size()}, {"tokens", std::move(tokens)}};
 }
 
-std::vector<int32_t> ends_of(const Session& session) {
-  std::vector<int32_t> ends = session.loaded.generation.rules.ends;
-  if (ends.empty() && session.config().eos_token) ends.push_back(static_cast<int32_t>(*session.config().eos_token));
-  if (ends.empty() && session.writer().special().end >= 0) ends.push_back(session.writer().special().end);
-  return ends;
-}
-
 // What a translation begins with: a target that is open.
 std::vector<int32_t> prefix_of(InspectCall& call) {
   const bool open = call.fields.flag("open");
@@ -169,9 +162,10 @@ Answer view_beam(InspectCall& call) {
                           .rules = session.loaded.generation.rules,
                           .prefix = prefix_of(call)};
   const BeamTree tree = grow_beam(session.model(), call.example(), options);
-  const std::string command = session.two_sided() ? "limpid translate " + shell_quoted(call.served.path) : "";
-  return call.json(beam_json(session.writer(), tree, options), command,
-                   {"--beam", std::to_string(options.search.beam), "--n-best", std::to_string(options.search.beam)});
+  return call.json(
+      beam_json(session.writer(), tree, options), "beam",
+      {"--beam", std::to_string(options.search.beam), "--length-penalty",
+       fmt::format("{}", options.search.length_penalty), "--max-tokens", std::to_string(options.search.max_tokens)});
 }
 
 Answer view_intervene(InspectCall& call) {

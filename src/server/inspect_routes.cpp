@@ -24,7 +24,7 @@ Response response_of(InspectCall::Answer answer) {
 InspectedModel inspected(const ServedModels& models, const nlohmann::json& body) {
   const auto named = body.is_object() ? body.find("model") : body.end();
   const ServedModel& model = models.find(named != body.end() && named->is_string() ? named->get<std::string>() : "");
-  return {model.session, model.id, model.path.string()};
+  return {model.session, model.id, model.path.string(), model.inspected.get()};
 }
 
 // Progress and result as events; what goes wrong once the stream has begun is an event too.

@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/nearest.h"
-#include "inspect/weights.h"
+#include "inspect/weight_summary.h"
 #include "models/parameter_table.h"
 #include "server/http.h"
 #include "server/inspect_parts.h"
@@ -22,61 +19,12 @@ using Answer = InspectCall::Answer;
 
 constexpr int64_t kOverview = 128;  // rows and columns where nothing else is asked for
 
-std::pair<int64_t, int64_t> read_range(InspectCall& call, const char* name, int64_t count) {
+std::pair<int64_t, int64_t> read_range(InspectCall& call, const char* name) {
   const std::vector<int64_t> given = call.fields.wholes(name);
-  if (given.empty()) return {0, count};
-  if (given.size() != 2 || given[0] < 0 || given[1] < given[0] || given[1] >= count)
-    throw HttpError(400, fmt::format("\"{}\" is the first and the last, within 0 to {}.", name, count - 1),
-                    {.param = name});
-  return {given[0], given[1] + 1};
-}
-
-struct Spread {
-  double least = 0, most = 0, mean = 0, deviation = 0;
-};
-
-Spread spread_of(const std::vector<real>& numbers) {
-  Spread spread;
-  double sum = 0, square = 0;
-  bool first = true;
-  for (const real x : numbers) {
-    const auto value = static_cast<double>(x);
-    spread.least = first ? value : std::min(spread.least, value);
-    spread.most = first ? value : std::max(spread.most, value);
-    first = false;
-    sum += value;
-    square += value * value;
-  }
-  const auto count = static_cast<double>(std::max<size_t>(1, numbers.size()));
-  spread.mean = sum / count;
-  spread.deviation = std::sqrt(std::max(0.0, square / count - spread.mean * spread.mean));
-  return spread;
-}
-
-std::vector<int32_t> histogram_of(const std::vector<real>& numbers, const Spread& spread, int64_t bins) {
-  std::vector<int32_t> counts(static_cast<size_t>(bins));
-  const double width = spread.most > spread.least ? (spread.most - spread.least) / static_cast<double>(bins) : 1;
-  for (const real x : numbers) {
-    const auto bin = static_cast<int64_t>((static_cast<double>(x) - spread.least) / width);
-    ++counts[static_cast<size_t>(std::clamp<int64_t>(bin, 0, bins - 1))];
-  }
-  return counts;
-}
-
-Weight find_weight(const Model& model, const std::string& name) {
-  std::optional<Weight> found;
-  std::vector<std::string> names;
-  model.each_parameter([&](const Weight& weight) {
-    names.push_back(weight.name);
-    if (weight.name == name) found = weight;
-  });
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  if (!found)
-    throw HttpError(400,
-                    fmt::format("The model has no weight \"{}\"{}; /inspect/parameters lists all.", name,
-                                did_you_mean(name, known)),
-                    {.param = "name"});
-  return *found;
+  if (given.empty()) return {0, -1};
+  if (given.size() != 2 || given[0] < 0 || given[1] < given[0])
+    throw HttpError(400, fmt::format("\"{}\" is the first and the last, such as [0, 63].", name), {.param = name});
+  return {given[0], given[1]};
 }
 
 }  // namespace
@@ -103,41 +51,33 @@ Answer view_parameters(InspectCall& call) {
 
 Answer view_weight(InspectCall& call) {
   const std::string name = call.fields.text("name");
-  const int64_t bins = call.fields.whole("histogram", 64, 1, 1024);
+  const WeightCut cut{.rows = read_range(call, "rows"),
+                      .columns = read_range(call, "columns"),
+                      .reduction = read_reduction(call, {kOverview, kOverview}),
+                      .bins = call.fields.whole("histogram", 64, 1, 1024)};
   const Weight weight = find_weight(call.model(), name);
-  const int64_t columns = weight.shape.empty() ? 1 : weight.shape.back(),
-                rows = weight.size() / std::max<int64_t>(1, columns);
-  const auto [first_row, last_row] = read_range(call, "rows", rows);
-  const auto [first_column, last_column] = read_range(call, "columns", columns);
-  const Reduction reduction = read_reduction(call, {kOverview, kOverview});
-  if (!reduction.wanted()) call.check_bytes(4 * (last_row - first_row) * (last_column - first_column));
-  std::vector<real> numbers = numbers_of(weight);
-  if (first_row > 0 || last_row < rows || first_column > 0 || last_column < columns) {
-    std::vector<real> cut;
-    for (int64_t i = first_row; i < last_row; ++i)
-      cut.insert(cut.end(), numbers.begin() + i * columns + first_column, numbers.begin() + i * columns + last_column);
-    numbers = std::move(cut);
-  }
-  const Reduced reduced = reduce({numbers.data(), last_row - first_row, last_column - first_column}, reduction);
-  const Spread spread = spread_of(numbers);
-  const std::vector<int32_t> histogram = histogram_of(numbers, spread, bins);
+  const WeightSummary summary = summarize(weight, cut);
+  call.check_bytes(4 * std::ssize(summary.values.values));
+  Json json = summary_json(summary);
+  json["type"] = name_of(find_weight(call.unchanged().model(), name).type);
   ArrayBytes arrays;
-  arrays.add("values", {reduced.rows, reduced.columns}, std::span<const real>(reduced.values));
-  arrays.add("histogram", {bins}, std::span<const int32_t>(histogram));
-  return call.tensors(arrays,
-                      {{"name", name},
-                       {"shape", weight.shape},
-                       {"type", name_of(find_weight(call.unchanged().model(), name).type)},
-                       {"rows", {first_row, last_row - 1}},
-                       {"columns", {first_column, last_column - 1}},
-                       {"min", spread.least},
-                       {"max", spread.most},
-                       {"mean", spread.mean},
-                       {"deviation", spread.deviation},
-                       {"low", spread.least},
-                       {"high", spread.most},
-                       {"reduced", {{"rows", reduced.rows_per_cell}, {"columns", reduced.columns_per_cell}}}},
-                      "intervene", {"--weights"});
+  arrays.add("values", {summary.values.rows, summary.values.columns}, std::span<const real>(summary.values.values));
+  arrays.add("histogram", {cut.bins}, std::span<const int32_t>(summary.histogram));
+  std::vector<std::string> command = {name};
+  const auto pass_on = [&](const char* option, int64_t value) {
+    command.insert(command.end(), {option, std::to_string(value)});
+  };
+  const auto pass_range = [&](const char* option, const std::pair<int64_t, int64_t>& range) {
+    if (range.second >= 0)
+      command.insert(command.end(), {option, std::to_string(range.first), std::to_string(range.second)});
+  };
+  pass_range("--rows", cut.rows);
+  pass_range("--columns", cut.columns);
+  pass_on("--cells-down", cut.reduction.rows);
+  pass_on("--cells-across", cut.reduction.columns);
+  pass_on("--bins", cut.bins);
+  command.emplace_back("--json");
+  return call.tensors(arrays, std::move(json), "weight", command);
 }
 
 }  // namespace limpid

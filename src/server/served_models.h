@@ -12,6 +12,7 @@
 #include "inference/chat_format.h"
 #include "inspect/session.h"
 #include "server/engine_service.h"
+#include "server/inspect_memory.h"
 
 namespace limpid {
 
@@ -25,6 +26,7 @@ struct ServedModel {
   std::optional<ChatFormat> chat;         // none: it was not made for conversations, or
   std::string chat_error;                 // what is wrong with its template
   std::unique_ptr<EngineService> engine;  // null: the model does not write (encoders)
+  std::unique_ptr<InspectMemory> inspected = std::make_unique<InspectMemory>();  // of questions about its inside
 
   const LoadedModel& loaded() const { return session.loaded; }
   const Config& config() const { return session.config(); }

@@ -13,6 +13,7 @@ export interface Request {
   path: string;
   body?: Record<string, unknown>; // none: GET
   answer: 'json' | 'tensors';
+  state?: number; // of what is asked about, where that changes: an answer about another state is another answer
 }
 
 export interface Tensors extends TensorFile {
@@ -30,7 +31,7 @@ interface Pending {
 }
 const answers = new Map<string, Pending>();
 
-export const requestKey = (request: Request): string => `${request.answer} ${request.path} ${JSON.stringify(request.body ?? null)}`;
+export const requestKey = (request: Request): string => `${request.answer} ${request.path} ${JSON.stringify(request.body ?? null)}${request.state === undefined ? '' : ` ${request.state}`}`;
 
 export function setKey(key: string): void {
   sessionStorage.setItem(keyName, key);

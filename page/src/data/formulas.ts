@@ -68,3 +68,17 @@ export function shapeOf(part: Part, model: ModelInfo): string {
       return part.shape?.join(' × ') ?? '';
   }
 }
+
+// What the room of the text opens with: a text becomes numbers of a vocabulary.
+export const textFormula = (model: ModelInfo | null): string =>
+  `text → (${i('t')}<sub>1</sub>, …, ${i('t')}<sub>${i('n')}</sub>),  ${i('t')}<sub>${i('j')}</sub> ∈ {0, …, ${model ? model.vocab - 1 : `${i('V')} − 1`}}`;
+
+// And that of the parameters: what a block of each stack costs, biases and norms aside.
+export function parametersFormula(model: ModelInfo): string {
+  if (model.rnn) return `${i('N')} ≈ ${model.rnn.cell === 'lstm' ? 4 : 3} · (${i('e')} + ${i('h')} + 1) · ${i('h')} + 2 · ${i('V')} · ${i('e')}`;
+  const deepest = model.stacks[model.stacks.length - 1];
+  const attention = deepest && deepest.attention.length > 1 ? 8 : 4;
+  const ffn = `${model.gated ? 3 : 2} · ${i('d')} · ${i('d')}<sub>ff</sub>`;
+  const kv = deepest && deepest.kv_heads && deepest.kv_heads < deepest.heads ? ` (1 + ${i('h')}<sub>kv</sub>/${i('h')}) / 2` : '';
+  return `${i('N')} ≈ ${model.stacks.length > 1 ? `${i('L')}<sub>enc</sub> · (4 · ${i('d')}² + ${ffn}) + ${i('L')}<sub>dec</sub>` : i('L')} · (${attention} · ${i('d')}²${kv} + ${ffn}) + ${i('V')} · ${i('d')}`;
+}

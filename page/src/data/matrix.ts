@@ -22,11 +22,6 @@ export function plane(tensor: Tensor, index = 0): Matrix {
   return { rows, cols, data: tensor.data, offset: index * rows * cols, stride: cols };
 }
 
-// Some columns of a matrix, e.g. those of one head.
-export function columns(m: Matrix, begin: number, count: number): Matrix {
-  return { ...m, cols: count, offset: m.offset + begin };
-}
-
 export function row(m: Matrix, index: number): Numbers {
   const begin = m.offset + index * m.stride;
   return m.data.subarray(begin, begin + m.cols);
@@ -47,34 +42,6 @@ export function largest(m: Matrix): number {
       if (value > most && value !== Infinity) most = value;
     }
   return most;
-}
-
-// Means over tiles, so that at most `most` rows and columns are left: what a screen can show of a large matrix.
-export function reduce(m: Matrix, most: number): Matrix {
-  const rows = Math.min(m.rows, most);
-  const cols = Math.min(m.cols, most);
-  if (rows === m.rows && cols === m.cols) return m;
-  const data = new Float32Array(rows * cols);
-  for (let i = 0; i < rows; i++) {
-    const r0 = Math.floor((i * m.rows) / rows);
-    const r1 = Math.floor(((i + 1) * m.rows) / rows);
-    for (let j = 0; j < cols; j++) {
-      const c0 = Math.floor((j * m.cols) / cols);
-      const c1 = Math.floor(((j + 1) * m.cols) / cols);
-      let sum = 0;
-      let count = 0;
-      for (let r = r0; r < r1; r++)
-        for (let c = c0; c < c1; c++) {
-          const value = at(m, r, c);
-          if (Number.isFinite(value)) {
-            sum += value;
-            count++;
-          }
-        }
-      data[i * cols + j] = count ? sum / count : NaN;
-    }
-  }
-  return matrix(data, rows, cols);
 }
 
 export function toCsv(m: Matrix, rowNames: string[], colNames: string[]): string {
