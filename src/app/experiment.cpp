@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "app/command.h"
+#include "app/data_store.h"
 #include "app/progress.h"
 #include "app/terminal.h"
 #include "app/version.h"
@@ -25,7 +26,9 @@ struct ExperimentOptions {
   std::vector<std::string> names;
   bool quick = false, tiny = false, contrary = false, json = false, quiet = false;
   int64_t seeds = 0;  // 0: three, of quick runs one
-  std::string out, table;
+  bool korean = false;
+  std::string out, data, table, record;
+  std::vector<std::string> units;
 
   Size size() const { return tiny ? Size::tiny : quick ? Size::quick : Size::full; }
   ExperimentRun run() const {
@@ -33,6 +36,7 @@ struct ExperimentOptions {
     return {.out = out.empty() ? folder : out,
             .size = size(),
             .contrary = contrary,
+            .data = data.empty() ? std::filesystem::path() : find_data(data),
             .seeds = seeds > 0              ? seeds
                      : size() == Size::full ? 3
                                             : 1,
@@ -85,8 +89,7 @@ std::string summary(const Experiment& experiment, const Json& result, int64_t wi
   const auto line = [&](const Measure& measure, const char* kind) {
     const Json json = measure_json(measure);
     const PartVerdict part = judge_part(result, json);
-    text += wrapped(fmt::format("   {} {}: {}, {} {:g}{}{}", part.seeds > 0 && part.holds() ? "✓" : "✗",
-                                measure.meaning.english, spread_text(part),
+    text += wrapped(fmt::format("   {} {}: {}, {} {:g}{}{}", part.mark(), measure.meaning.english, spread_text(part),
                                 measure.must == Measure::Must::at_least ? "at least" : "at most", measure.threshold,
                                 part.seeds > 1 ? fmt::format(", {} of {} seeds", part.passed, part.seeds) : "", kind),
                     width, 5) +
@@ -101,30 +104,25 @@ std::string summary(const Experiment& experiment, const Json& result, int64_t wi
 
 int run_chosen(const ExperimentOptions& options, const std::vector<const Experiment*>& chosen) {
   ExperimentRun run = options.run();
-  double total = 0, before = 0;
+  double total = 0;
   for (const Experiment* experiment : chosen) total += expected_work(*experiment, run).left;
   constexpr double kScale = 1000;  // the bar counts in whole numbers
   Progress progress(std::max<int64_t>(std::llround(total * kScale), 1), options.quiet || options.json);
   const InterruptGuard guard;
   const int64_t width = terminal_width(STDOUT_FILENO);
+  run.progress = [&](double done, const std::string& what) {
+    progress.update(std::llround(done * kScale), what);
+    return !interrupted();
+  };
+  run.finished = [&](const Experiment& experiment, const Json& result) {
+    write_figures(run.out, experiment, result);
+    write_report(run.out);
+    progress.clear();
+    fmt::print("{}\n", options.json ? result.dump() : summary(experiment, result, width));
+    std::fflush(stdout);
+  };
   try {
-    for (const Experiment* experiment : chosen) {
-      const double left = expected_work(*experiment, run).left;
-      run.progress = [&](double done, const std::string& what) {
-        progress.update(std::llround((before + done) * kScale), what);
-        return !interrupted();
-      };
-      const Json result = run_experiment(*experiment, run);
-      before += left;
-      write_figures(run.out, *experiment, result);
-      write_report(run.out);
-      progress.clear();
-      if (options.json)
-        fmt::print("{}\n", result.dump());
-      else
-        fmt::print("{}\n", summary(*experiment, result, width));
-      std::fflush(stdout);
-    }
+    run_experiments(chosen, run);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::cancelled || !interrupted()) throw;
     progress.clear();
@@ -132,6 +130,27 @@ int run_chosen(const ExperimentOptions& options, const std::vector<const Experim
     return 128 + interrupt_signal();
   }
   if (!options.json && !options.quiet) fmt::print(stderr, "The report is {}.\n", (run.out / "index.html").string());
+  return 0;
+}
+
+// {"unit", "seed", "measured"} for each unit asked for and each seed.
+int run_units(const ExperimentOptions& options, const std::vector<const Experiment*>& chosen) {
+  check(chosen.size() == 1, "[experiment] --unit is for one experiment, not for {}", chosen.size());
+  const Experiment& experiment = *chosen[0];
+  ExperimentRun run = options.run();
+  const InterruptGuard guard;
+  run.progress = [](double, const std::string&) { return !interrupted(); };
+  const std::vector<std::string> known = units_of(experiment, run);
+  for (const std::string& unit : options.units)
+    check(std::find(known.begin(), known.end(), unit) != known.end(), "[experiment] {} has no unit \"{}\": {}",
+          experiment.name, unit, fmt::join(known, ", "));
+  const int64_t seeds = experiment.counted ? 1 : run.seeds;
+  for (const std::string& unit : options.units)
+    for (int64_t seed = 1; seed <= seeds; ++seed) {
+      const Json measured = measure_once(experiment, run, unit, static_cast<uint64_t>(seed));
+      fmt::print("{}\n", Json{{"unit", unit}, {"seed", seed}, {"measured", measured}}.dump());
+      std::fflush(stdout);
+    }
   return 0;
 }
 
@@ -151,21 +170,32 @@ int run_experiment_command(int argc, char** argv) {
                 "with the mechanism disabled: the main part of each experiment must then fail");
   line.add_option("--seeds", options.seeds, "how many (default 3; with --quick 1)")->check(CLI::Range(1, 1000));
   line.add_option("--out", options.out, "the folder of results (default limpid-experiments, or …-quick)");
+  line.add_option("--data", options.data, "of length: a data set instead of the grammar's sentences")
+      ->check(CLI::IsMember({"multi30k"}));
+  line.add_option("--unit", options.units,
+                  "measure this unit of one experiment anew and print its numbers (every seed; the report names them)");
   line.add_option("--table", options.table, "print the verdicts of this folder as a table in Markdown");
+  line.add_flag("--korean", options.korean, "the table in Korean");
+  line.add_option("--record", options.record, "copy the results of --out, without their units, into this folder");
   line.add_flag("--json", options.json, "print results as JSON, one object per line");
   line.add_flag("--quiet", options.quiet, "no progress");
   if (const auto code = line.read(argc, argv)) return *code;
   if (!options.table.empty()) {
-    fmt::print("{}", markdown_table(options.table));
+    fmt::print("{}", markdown_table(options.table, options.korean ? Language::korean : Language::english));
+    return 0;
+  }
+  if (!options.record.empty()) {
+    record_results(options.run().out, options.record);
     return 0;
   }
   if (options.names.empty()) return list(options);
   std::vector<const Experiment*> chosen;
   for (const std::string& name : options.names) {
-    const Experiment* found = find_experiment(name);
+    const Experiment* found = find_experiment(name, options.data);
     if (found) chosen.push_back(found);
-    if (!found && name == "all")
+    if (!found && name == "all" && options.data.empty())
       for (const Experiment& experiment : experiments()) chosen.push_back(&experiment);
+    check(found || options.data.empty(), "[experiment] --data {} is for length", options.data);
     if (found || name == "all") continue;
     std::vector<std::string_view> names = {"all"};
     for (const Experiment& experiment : experiments()) names.emplace_back(experiment.name);
@@ -173,7 +203,7 @@ int run_experiment_command(int argc, char** argv) {
                did_you_mean(name, names), program_name());
     return 2;
   }
-  return run_chosen(options, chosen);
+  return options.units.empty() ? run_chosen(options, chosen) : run_units(options, chosen);
 }
 
 }  // namespace limpid

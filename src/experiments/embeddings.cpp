@@ -211,7 +211,7 @@ Experiment embeddings_experiment() {
                           {"loss of the model as a share of guessing evenly", "모델의 손실 / 고르게 추측할 때의 손실"},
                           Measure::Must::at_most,
                           0.6},
-      .minutes = 0.5,
+      .full_seconds = 60,
       .quick_seconds = 5,
       .units = [](const Lab&) { return std::vector<std::string>{"words"}; },
       .measure = measure,

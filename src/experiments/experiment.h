@@ -32,7 +32,8 @@ struct Measure {
   Must must = Must::at_least;
   double threshold = 0;
   bool main = false;
-  bool timed = false;  // a speed of this machine: two runs differ in it
+  bool timed = false;    // a speed of this machine: two runs differ in it
+  Words otherwise = {};  // what it means where the part fails, for the report
 };
 
 // Full size is what verdicts rest on, quick gives provisional ones, tiny is for tests.
@@ -57,6 +58,7 @@ struct Table {
 struct Experiment {
   int number = 0;
   const char* name = "";
+  const char* data = "";  // a data set that it needs and limpid get brings; such experiments are no part of `all`
   Words title;
   Words claim;                 // in our own words
   Words origin;                // by title: paper, lecture, textbook
@@ -65,9 +67,11 @@ struct Experiment {
   Words contrary;              // what --contrary disables; the main part must then fail
   std::vector<Measure> parts;  // exactly one is the main part
   std::optional<Measure> baseline = {};
-  bool counted = false;                   // exact: every seed would give the same numbers, one is enough
-  double minutes = 0, quick_seconds = 0;  // expected on two cores: three seeds at full size, one at quick size
-  int revision = 1;                       // another one makes kept numbers void
+  bool counted = false;  // exact: every seed would give the same numbers, one is enough
+  // Processor time as it was measured, of three seeds at full size and of one at quick size; models that an earlier
+  // experiment has trained are not counted again.
+  double full_seconds = 0, quick_seconds = 0;
+  int revision = 1;  // another one makes kept numbers void
 
   // The units of one seed, by name, cheapest to explain first.
   std::function<std::vector<std::string>(const Lab& lab)> units;

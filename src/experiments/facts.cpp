@@ -273,7 +273,7 @@ Experiment facts_experiment() {
                           {"share of the facts that the model recalls", "모델이 떠올리는 사실의 비율"},
                           Measure::Must::at_least,
                           0.9},
-      .minutes = 8,
+      .full_seconds = 960,
       .quick_seconds = 40,
       .units = [](const Lab&) { return std::vector<std::string>{"study"}; },
       .measure = measure,

@@ -196,7 +196,7 @@ Experiment heads_experiment() {
                           .meaning = {"loss with four heads, nats per token", "헤드가 넷인 모델의 손실, 토큰당 nat"},
                           .must = Must::at_most,
                           .threshold = 1.5},
-      .minutes = 8,
+      .full_seconds = 960,
       .quick_seconds = 60,
       .units =
           [](const Lab&) {

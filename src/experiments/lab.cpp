@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <map>
+#include <mutex>
+
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "experiments/processor_time.h"
 #include "training/trainer.h"
 
 namespace limpid {
@@ -42,12 +46,21 @@ class LabObserver : public TrainingObserver {
   bool stopped_ = false;
 };
 
+// Several units may need the same texts or the same model at the same time: the first makes it, the others wait.
+std::unique_lock<std::mutex> only_one(const fs::path& folder) {
+  static std::mutex all;
+  static std::map<std::string, std::mutex> each;
+  const std::lock_guard lock(all);
+  std::mutex& mine = each[folder.string()];
+  return std::unique_lock(mine, std::defer_lock);
+}
+
 LabModel model_of(const Json& json, fs::path folder) {
   return {.folder = std::move(folder),
           .loss = json.at("loss"),
           .exact = json.at("exact"),
           .bleu = json.at("bleu"),
-          .seconds = json.at("seconds"),
+          .processor_seconds = json.at("processor_seconds"),
           .steps = json.at("steps")};
 }
 
@@ -60,6 +73,8 @@ void Lab::progress(double share, const std::string& what) {
 
 fs::path Lab::corpus(const LabCorpus& corpus) const {
   const fs::path folder = options_.folder / "data" / hash_text(content_hash(corpus.key));
+  auto lock = only_one(folder);
+  lock.lock();
   if (fs::exists(folder)) return folder;
   fs::create_directories(folder.parent_path());
   const fs::path draft = folder.string() + fmt::format(".{}", ::getpid());
@@ -75,6 +90,8 @@ LabModel Lab::train(const std::string& recipe, const std::vector<std::string>& o
   for (const std::string& text : overrides) key += "\n" + text;
   const fs::path folder = options_.folder / "models" / hash_text(content_hash(key));
   const fs::path done = folder / "experiment.json";
+  auto lock = only_one(folder);
+  lock.lock();
   if (fs::exists(done)) return model_of(Json::parse(read_text(done)), folder);
   std::vector<std::string> all = overrides;
   all.push_back(fmt::format("seed={}", seed()));
@@ -82,6 +99,7 @@ LabModel Lab::train(const std::string& recipe, const std::vector<std::string>& o
   fs::create_directories(folder.parent_path());
   RunFolder run(folder);
   LabObserver observer(*this);
+  const double before = processor_time(options_.beside_others);
   const TrainingResult result = limpid::train(parse_recipe(recipe, "experiment", all), run, observer,
                                               {.command = "limpid experiment",
                                                .interrupted = [&] { return observer.stopped(); },
@@ -90,7 +108,7 @@ LabModel Lab::train(const std::string& recipe, const std::vector<std::string>& o
   const Json json = {{"loss", result.final.loss},
                      {"exact", result.final.exact.value_or(0)},
                      {"bleu", result.final.bleu.value_or(0)},
-                     {"seconds", result.seconds},
+                     {"processor_seconds", processor_time(options_.beside_others) - before},
                      {"steps", result.steps},
                      {"key", key}};
   write_text(done, json.dump(1));

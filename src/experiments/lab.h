@@ -16,6 +16,8 @@ struct LabOptions {
   Size size = Size::full;
   bool contrary = false;
   uint64_t seed = 1;
+  std::filesystem::path data = {};  // the folder of the data set that the experiment needs
+  bool beside_others = false;       // on one thread, other units on the others
   // Hears how far the unit is, 0 … 1, and what it does; false: stop, which ends the unit with Error::cancelled.
   std::function<bool(double share, const std::string& what)> progress = {};
 };
@@ -30,7 +32,7 @@ struct LabModel {
   std::filesystem::path folder;  // open_session and load_model open it
   double loss = 0;               // of validation, nats per token
   double exact = 0, bleu = 0;    // where the recipe's metric has them, in percent
-  double seconds = 0;            // of training
+  double processor_seconds = 0;  // of training
   int64_t steps = 0;
 };
 
@@ -41,6 +43,7 @@ class Lab {
   Size size() const { return options_.size; }
   bool contrary() const { return options_.contrary; }
   uint64_t seed() const { return options_.seed; }
+  const std::filesystem::path& data() const { return options_.data; }
   // One of three numbers by size.
   template <class T>
   T pick(T full, T quick, T tiny) const {

@@ -27,9 +27,18 @@ const std::vector<Experiment>& experiments() {
   return all;
 }
 
-const Experiment* find_experiment(std::string_view name) {
-  for (const Experiment& experiment : experiments())
-    if (name == experiment.name || name == std::to_string(experiment.number)) return &experiment;
+const std::vector<Experiment>& experiments_on_data() {
+  static const std::vector<Experiment> all = {length_on_multi30k()};
+  return all;
+}
+
+const Experiment* find_experiment(std::string_view name, std::string_view data) {
+  // "length" with the data "multi30k" is "length-multi30k".
+  const std::string suffix = data.empty() ? "" : "-" + std::string(data);
+  for (const Experiment& experiment : data.empty() ? experiments() : experiments_on_data())
+    if (name == experiment.name || std::string(name) + suffix == experiment.name ||
+        name == std::to_string(experiment.number))
+      return &experiment;
   return nullptr;
 }
 

@@ -10,10 +10,13 @@
 namespace limpid {
 
 const std::vector<Experiment>& experiments();
-// By name or number; null: there is none.
-const Experiment* find_experiment(std::string_view name);
+// Those on data that must be downloaded first, apart from the others.
+const std::vector<Experiment>& experiments_on_data();
+// By name or number, of those on a data set or, where that is empty, of the others; null: there is none.
+const Experiment* find_experiment(std::string_view name, std::string_view data = {});
 
 Experiment length_experiment();         // 1
+Experiment length_on_multi30k();        // with data
 Experiment sequential_experiment();     // 2
 Experiment scaling_experiment();        // 3
 Experiment order_experiment();          // 4

@@ -269,7 +269,7 @@ Experiment order_experiment() {
                           .meaning = {"best of the three kinds of positions, % right",
                                       "세 가지 위치 가운데 가장 높은 정답률 %"},
                           .threshold = 90},
-      .minutes = 2,
+      .full_seconds = 240,
       .quick_seconds = 30,
       .revision = 2,
       .units =

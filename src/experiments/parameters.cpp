@@ -139,7 +139,7 @@ Experiment parameters_experiment() {
             Measure::Must::at_most,
             0.1}},
       .counted = true,
-      .minutes = 0.02,
+      .full_seconds = 2.4,
       .quick_seconds = 1,
       .units = units,
       .measure = measure,

@@ -63,11 +63,11 @@ std::string verdict_text(const Json& result) {
 std::string measure_row(const Measure& measure, const Words& kind, const Json& result, const Json* contrary) {
   const Json json = measure_json(measure);
   const PartVerdict part = judge_part(result, json);
-  std::string row = fmt::format("<tr><td>{}{}</td><td>{} {:g}</td><td>{}</td><td>{} {} / {}</td><td>{}</td></tr>\n",
-                                both(measure.meaning), *kind.english ? " <b>" + both(kind) + "</b>" : "",
-                                measure.must == Measure::Must::at_least ? "≥" : "≤", measure.threshold,
-                                spread_text(part), part.seeds > 0 && part.holds() ? "✓" : "✗", part.passed, part.seeds,
-                                contrary ? spread_text(judge_part(*contrary, json)) : "");
+  std::string row =
+      fmt::format("<tr><td>{}{}</td><td>{} {:g}</td><td>{}</td><td>{} {} / {}</td><td>{}</td></tr>\n",
+                  both(measure.meaning), *kind.english ? " <b>" + both(kind) + "</b>" : "",
+                  measure.must == Measure::Must::at_least ? "≥" : "≤", measure.threshold, spread_text(part),
+                  part.mark(), part.passed, part.seeds, contrary ? spread_text(judge_part(*contrary, json)) : "");
   return row;
 }
 
@@ -108,11 +108,37 @@ std::string drawings(const Experiment& experiment, const Json& result, Language 
   return html + "</div>\n";
 }
 
+// Commands for the whole, for the contrary, and for each unit of work alone.
 std::string commands(const Experiment& experiment, const Json& result) {
   const std::string size = result.at("size") == "quick" ? " --quick" : result.at("size") == "tiny" ? " --tiny" : "";
   const std::string seeds = experiment.counted ? "" : fmt::format(" --seeds {}", result.at("seeds").size());
-  return fmt::format("<pre>limpid experiment {0}{1}{2}\nlimpid experiment {0}{1}{2} --contrary</pre>\n",
-                     experiment.name, size, seeds);
+  const std::string name =
+      *experiment.data ? fmt::format("{} --data {}", experiment.number, experiment.data) : experiment.name;
+  std::string text =
+      fmt::format("limpid experiment {0}{1}{2}\nlimpid experiment {0}{1}{2} --contrary\n", name, size, seeds);
+  for (const auto& [unit, measured] : result.at("seeds").at(0).at("units").items())
+    text += fmt::format("limpid experiment {}{} --unit {}\n", name, size,
+                        unit.find_first_of(" +,") == std::string::npos ? unit : "'" + unit + "'");
+  return "<pre>" + svg_escaped(text) + "</pre>\n";
+}
+
+// Where our result disagrees with the claim: the parts that failed, and what that means.
+std::string disagreements(const Experiment& experiment, const Json& result) {
+  std::string html;
+  for (const Measure& part : experiment.parts) {
+    const PartVerdict verdict = judge_part(result, measure_json(part));
+    if (verdict.seeds == 0 || verdict.holds()) continue;
+    const auto say = [&](Language language, const char* format) {
+      return fmt::format(fmt::runtime(format), part.meaning.in(language), spread_text(verdict), verdict.passed,
+                         verdict.seeds, part.otherwise.in(language));
+    };
+    const std::string english = say(Language::english, "{}: {}, which passes in {} of {} seeds. {}");
+    const std::string korean = say(Language::korean, "{}: {}, {}/{} 시드에서 통과. {}");
+    html += "<li>" + both({english.c_str(), korean.c_str()}) + "</li>\n";
+  }
+  if (html.empty()) return html;
+  return "<p><b>" + both({"Where our result disagrees", "우리 결과가 주장과 다른 곳"}) + "</b></p><ul>\n" + html +
+         "</ul>\n";
 }
 
 std::string section(const Experiment& experiment, const Json& result, const Json* contrary) {
@@ -125,13 +151,13 @@ std::string section(const Experiment& experiment, const Json& result, const Json
                                            {{"Contrary run", "반대 실험"}, experiment.contrary}};
   html += "<dl>\n";
   for (const auto& [name, text] : texts) html += "<dt>" + both(name) + "</dt><dd>" + both(text) + "</dd>\n";
-  html += "</dl>\n" + measures(experiment, result, contrary);
+  html += "</dl>\n" + measures(experiment, result, contrary) + disagreements(experiment, result);
   if (contrary)
     html += "<p>" + both({"Verdict of the contrary run: ", "반대 실험의 판정: "}) + verdict_text(*contrary) + "</p>\n";
   for (const Language language : {Language::english, Language::korean}) html += drawings(experiment, result, language);
   return html + commands(experiment, result) +
-         fmt::format("<p>{} {:.0f} s, Limpid {}</p></section>\n", both({"Measured in", "측정 시간"}),
-                     result.at("seconds").get<double>(), result.at("version").get<std::string>());
+         fmt::format("<p>{} {:.0f} s, Limpid {}</p></section>\n", both({"Processor time", "프로세서 시간"}),
+                     result.at("processor_seconds").get<double>(), result.at("version").get<std::string>());
 }
 
 }  // namespace
@@ -151,7 +177,9 @@ void write_figures(const fs::path& out, const Experiment& experiment, const Json
 
 void write_report(const fs::path& out) {
   std::string sections, index;
-  for (const Experiment& experiment : experiments()) {
+  std::vector<Experiment> all = experiments();
+  all.insert(all.end(), experiments_on_data().begin(), experiments_on_data().end());
+  for (const Experiment& experiment : all) {
     const auto result = read_result(out, experiment, false), contrary = read_result(out, experiment, true);
     if (!result) continue;
     index += fmt::format("<tr><td>{}</td><td><a href=\"#{}\">{}</a></td><td>{}</td></tr>\n", experiment.number,
@@ -174,26 +202,54 @@ void write_report(const fs::path& out) {
                                      sections + "</main></body></html>\n");
 }
 
-std::string markdown_table(const fs::path& out) {
+std::string markdown_table(const fs::path& out, Language language) {
+  const auto word = [&](const char* english, const char* korean) { return Words{english, korean}.in(language); };
   std::string text =
-      "| | claim | verdict | main number | must be | seeds | contrary |\n|---|---|---|---|---|---|---|\n";
+      word("| | name | claim | verdict | main number | measured | must be | contrary | processor time |\n",
+           "| | 이름 | 주장 | 판정 | 주된 수치 | 측정값 | 기준 | 반대 실험 | 프로세서 시간 |\n");
+  text += "|---|---|---|---|---|---|---|---|---|\n";
+  std::string failed;
   bool any = false;
   for (const Experiment& experiment : experiments()) {
     const auto result = read_result(out, experiment, false), contrary = read_result(out, experiment, true);
     if (!result) continue;
     any = true;
+    const std::string provisional = result->at("size") == "full" ? "" : word(" (provisional)", " (잠정)");
     for (const Measure& part : experiment.parts) {
-      if (!part.main) continue;
-      const Json json = measure_json(part);
-      text += fmt::format(
-          "| {} | {} | {}{} | {}: {} | {} {:g} | {} | {} |\n", experiment.number, experiment.title.english,
-          words_of(judge(*result)).english, result->at("size") == "full" ? "" : " (provisional)", part.meaning.english,
-          spread_text(judge_part(*result, json)), part.must == Measure::Must::at_least ? "≥" : "≤", part.threshold,
-          result->at("seeds").size(), contrary ? spread_text(judge_part(*contrary, json)) : "not run");
+      const PartVerdict verdict = judge_part(*result, measure_json(part));
+      const std::string must = fmt::format("{} {:g}", part.must == Measure::Must::at_least ? "≥" : "≤", part.threshold);
+      if (part.main) {
+        const PartVerdict other = contrary ? judge_main_part(*contrary) : PartVerdict{};
+        text += fmt::format("| {} | `{}` | {} | {}{} | {} | {} | {} | {} | {:.0f} s |\n", experiment.number,
+                            experiment.name, experiment.title.in(language), words_of(judge(*result)).in(language),
+                            provisional, part.meaning.in(language), spread_text(verdict), must,
+                            contrary ? spread_text(other) + " " + other.mark() : word("not run", "실행 안 함"),
+                            result->at("processor_seconds").get<double>());
+      }
+      if (verdict.seeds > 0 && !verdict.holds())
+        failed += fmt::format("- {}. `{}`: {}: {} ({}), {} {}/{}. {}\n", experiment.number, experiment.name,
+                              part.meaning.in(language), spread_text(verdict), must, word("passes in", "통과"),
+                              verdict.passed, verdict.seeds, part.otherwise.in(language));
     }
   }
   check(any, "[experiment] {}: no results there: run limpid experiment all --out {}", out.string(), out.string());
+  if (!failed.empty()) text += word("\nParts that failed:\n\n", "\n통과하지 못한 부분:\n\n") + failed;
   return text;
+}
+
+void record_results(const fs::path& from, const fs::path& to) {
+  bool any = false;
+  for (const Experiment& experiment : experiments())
+    for (const bool contrary : {false, true}) {
+      std::optional<Json> result = read_result(from, experiment, contrary);
+      if (!result) continue;
+      any = true;
+      for (Json& seed : result->at("seeds")) seed.erase("units");
+      const fs::path folder = result_folder(to, experiment, contrary);
+      fs::create_directories(folder);
+      write_text(folder / "result.json", result->dump(1) + "\n");
+    }
+  check(any, "[experiment] {}: no results there: run limpid experiment all --out {}", from.string(), from.string());
 }
 
 }  // namespace limpid

@@ -16,7 +16,11 @@ void write_figures(const std::filesystem::path& out, const Experiment& experimen
 // OUT/index.html, of all results that the folder holds.
 void write_report(const std::filesystem::path& out);
 
-// Claim, verdict, the main number and its spread, what the contrary run gave: a row for every experiment that was run.
-std::string markdown_table(const std::filesystem::path& out);
+// Claim, verdict, the main number and its spread, what the contrary run gave, processor time: a row for every
+// experiment that was run; and below it the parts that failed.
+std::string markdown_table(const std::filesystem::path& out, Language language);
+
+// Copies the results of a folder without what their units measured: small enough to be kept with the source.
+void record_results(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace limpid

@@ -234,7 +234,7 @@ Experiment residuals_experiment() {
                            "블록 2개(잔차 있음)의 손실 / 고르게 추측할 때의 손실"},
                           Measure::Must::at_most,
                           0.65},
-      .minutes = 8,
+      .full_seconds = 960,
       .quick_seconds = 35,
       .units = units,
       .measure = measure,

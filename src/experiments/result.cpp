@@ -52,6 +52,7 @@ std::vector<double> curve_of(const Json& result, const std::string& unit, const 
 
 Json without_times(Json result) {
   result.erase("seconds");
+  result.erase("processor_seconds");
   result.erase("machine");
   result.erase("verdict");  // speeds decide with the rest whether a claim holds in full
   for (Json& seed : result.at("seeds")) {

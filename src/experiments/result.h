@@ -4,7 +4,8 @@
 //   {"experiment": "scaling", "number": 3, "size": "full", "contrary": false, "version": …, "machine": …,
 //    "parts": [{"key", "must": "at least" | "at most", "threshold", "main", "timed"}], "baseline": as a part, or null,
 //    "seeds": [{"seed": 1, "numbers": {key: number}, "units": {unit: what it measured}}],
-//    "verdict": "holds" | "holds in part" | "does not hold here" | "undecided", "seconds": …}
+//    "verdict": "holds" | "holds in part" | "does not hold here" | "undecided",
+//    "seconds": …, "processor_seconds": …}
 
 #include <filesystem>
 #include <optional>

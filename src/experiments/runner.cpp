@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <exception>
+#include <mutex>
 
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/parallel.h"
 #include "experiments/lab.h"
+#include "experiments/processor_time.h"
 #include "experiments/result.h"
 #include "experiments/verdict.h"
 
@@ -22,71 +28,47 @@ struct UnitPlace {
   fs::path file;
 };
 
-Lab lab_of(const ExperimentRun& run, uint64_t seed) {
-  return Lab({.folder = run.out, .size = run.size, .contrary = run.contrary, .seed = seed});
+LabOptions options_of(const ExperimentRun& run, uint64_t seed) {
+  return {.folder = run.out, .size = run.size, .contrary = run.contrary, .seed = seed, .data = run.data};
 }
 
 std::vector<UnitPlace> plan(const Experiment& experiment, const ExperimentRun& run) {
   std::vector<UnitPlace> places;
   const int64_t seeds = experiment.counted ? 1 : run.seeds;
-  for (int64_t seed = 1; seed <= seeds; ++seed)
-    for (const std::string& unit : experiment.units(lab_of(run, static_cast<uint64_t>(seed)))) {
+  for (int64_t seed = 1; seed <= seeds; ++seed) {
+    const Lab lab({.folder = run.out, .size = run.size, .contrary = run.contrary, .seed = static_cast<uint64_t>(seed)});
+    for (const std::string& unit : experiment.units(lab)) {
       const std::string key = fmt::format("{} {} {} {} {} {} {}", LIMPID_VERSION, experiment.name, experiment.revision,
                                           size_name(run.size), run.contrary, unit, seed);
       places.push_back({.unit = unit,
                         .seed = static_cast<uint64_t>(seed),
                         .file = run.out / "units" / experiment.name / (hash_text(content_hash(key)) + ".json")});
     }
+  }
   return places;
 }
 
 std::optional<Json> kept(const fs::path& file) {
   if (!fs::exists(file)) return std::nullopt;
   Json json = Json::parse(read_text(file), nullptr, false);
-  return json.is_object() && json.contains("measured") ? std::optional(std::move(json)) : std::nullopt;
+  const bool whole = json.is_object() && json.contains("measured") && json.contains("processor_seconds");
+  return whole ? std::optional(std::move(json)) : std::nullopt;
 }
 
-double expected_seconds(const Experiment& experiment, const ExperimentRun& run) {
+// Processor time that all units need, measured with three seeds at full size and with one at quick size.
+double processor_seconds(const Experiment& experiment, const ExperimentRun& run) {
   const double seeds = experiment.counted ? 1 : static_cast<double>(run.seeds);
   constexpr double kUsualSeeds = 3;
-  if (run.size == Size::full) return 60 * experiment.minutes * (experiment.counted ? 1 : seeds / kUsualSeeds);
+  if (run.size == Size::full) return experiment.full_seconds * (experiment.counted ? 1 : seeds / kUsualSeeds);
   return experiment.quick_seconds * seeds * (run.size == Size::tiny ? 0.1 : 1);
 }
 
-Json measure_unit(const Experiment& experiment, const ExperimentRun& run, const UnitPlace& place, double before,
-                  double expected) {
-  Lab lab({.folder = run.out,
-           .size = run.size,
-           .contrary = run.contrary,
-           .seed = place.seed,
-           .progress = [&](double share, const std::string& what) {
-             return !run.progress ||
-                    run.progress(before + share * expected,
-                                 fmt::format("{} {}, seed {}: {}", experiment.name, place.unit, place.seed, what));
-           }});
-  lab.progress(0, "starts");
-  const auto start = std::chrono::steady_clock::now();
-  Json json = {{"experiment", experiment.name}, {"unit", place.unit}, {"seed", place.seed}};
-  json["measured"] = experiment.measure(lab, place.unit);
-  json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  fs::create_directories(place.file.parent_path());
-  write_text(place.file, json.dump(1));
-  return json;
+// Speeds are measured with the whole machine, nothing beside them.
+bool runs_alone(const Experiment& experiment) {
+  return std::any_of(experiment.parts.begin(), experiment.parts.end(), [](const Measure& part) { return part.timed; });
 }
 
-}  // namespace
-
-ExpectedWork expected_work(const Experiment& experiment, const ExperimentRun& run) {
-  const std::vector<UnitPlace> places = plan(experiment, run);
-  ExpectedWork work{.all = expected_seconds(experiment, run), .units = static_cast<int64_t>(places.size())};
-  for (const UnitPlace& place : places) work.units_left += fs::exists(place.file) ? 0 : 1;
-  work.left = work.all * static_cast<double>(work.units_left) / static_cast<double>(std::max<int64_t>(work.units, 1));
-  return work;
-}
-
-Json run_experiment(const Experiment& experiment, const ExperimentRun& run) {
-  const std::vector<UnitPlace> places = plan(experiment, run);
-  const double expected = expected_seconds(experiment, run) / static_cast<double>(places.size());
+Json result_of(const Experiment& experiment, const ExperimentRun& run) {
   Json result = {
       {"experiment", experiment.name}, {"number", experiment.number},
       {"size", size_name(run.size)},   {"contrary", run.contrary},
@@ -94,28 +76,146 @@ Json run_experiment(const Experiment& experiment, const ExperimentRun& run) {
       {"parts", Json::array()},        {"baseline", experiment.baseline ? measure_json(*experiment.baseline) : Json()},
       {"seeds", Json::array()}};
   for (const Measure& part : experiment.parts) result["parts"].push_back(measure_json(part));
-  double done = 0, seconds = 0;
-  for (const UnitPlace& place : places) {
-    std::optional<Json> unit = kept(place.file);
-    if (!unit) {
-      unit = measure_unit(experiment, run, place, done, expected);
-      done += expected;
-    }
+  double seconds = 0, processor = 0;
+  for (const UnitPlace& place : plan(experiment, run)) {
+    const std::optional<Json> unit = kept(place.file);
+    check(unit.has_value(), "[experiment] {}: what was measured has gone: run the same command again",
+          place.file.string());
     Json& seeds = result["seeds"];
     if (seeds.empty() || seeds.back()["seed"] != place.seed)
       seeds.push_back({{"seed", place.seed}, {"numbers", Json::object()}, {"units", Json::object()}});
     seeds.back()["units"][place.unit] = unit->at("measured");
     seconds += unit->at("seconds").get<double>();
+    processor += unit->at("processor_seconds").get<double>();
   }
   for (Json& seed : result["seeds"]) seed["numbers"] = experiment.numbers(seed["units"]);
   // Numbers as a reader of the file will see them: what is not finite is null there.
   result = Json::parse(result.dump());
   result["verdict"] = name_of(judge(result));
   result["seconds"] = seconds;
+  result["processor_seconds"] = processor;
   const fs::path folder = result_folder(run.out, experiment, run.contrary);
   fs::create_directories(folder);
   write_text(folder / "result.json", result.dump(1));
   return result;
+}
+
+struct PendingUnit {
+  size_t experiment = 0;  // among the chosen ones
+  UnitPlace place;
+  double expected = 0;  // seconds
+};
+
+// One call of run_experiments: who is where, and what all of them together have done.
+class UnitQueue {
+ public:
+  UnitQueue(const std::vector<const Experiment*>& experiments, const ExperimentRun& run)
+      : experiments_(experiments), run_(run), results_(experiments.size()), left_(experiments.size()) {
+    for (size_t i = 0; i < experiments.size(); ++i) {
+      const std::vector<UnitPlace> places = plan(*experiments[i], run);
+      const double each = expected_work(*experiments[i], run).all / static_cast<double>(places.size());
+      for (const UnitPlace& place : places) {
+        if (kept(place.file)) continue;
+        (runs_alone(*experiments[i]) ? alone_ : together_).push_back({i, place, each});
+        ++left_[i];
+      }
+    }
+  }
+
+  std::vector<Json> run() {
+    for (size_t i = 0; i < experiments_.size(); ++i)
+      if (left_[i] == 0) finish(i);
+    for (const PendingUnit& unit : alone_) measure(unit, false);
+    parallel_for(static_cast<int64_t>(together_.size()),
+                 [&](int64_t i) { measure(together_[static_cast<size_t>(i)], threads() > 1 && together_.size() > 1); });
+    if (error_) std::rethrow_exception(error_);
+    return results_;
+  }
+
+ private:
+  void measure(const PendingUnit& unit, bool beside_others) {
+    if (stopped_) return;
+    try {
+      measure_and_keep(unit, beside_others);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!stopped_) error_ = std::current_exception();  // the others end because this one did
+      stopped_ = true;
+    }
+  }
+
+  void measure_and_keep(const PendingUnit& unit, bool beside_others) {
+    const Experiment& experiment = *experiments_[unit.experiment];
+    double told = 0;  // of this unit, in seconds
+    LabOptions options = options_of(run_, unit.place.seed);
+    options.beside_others = beside_others;
+    options.progress = [&](double share, const std::string& what) {
+      const std::lock_guard lock(mutex_);
+      done_ += share * unit.expected - told;
+      told = share * unit.expected;
+      if (stopped_) return false;
+      return !run_.progress || run_.progress(done_, fmt::format("{} {}, seed {}: {}", experiment.name, unit.place.unit,
+                                                                unit.place.seed, what));
+    };
+    Lab lab(std::move(options));
+    lab.progress(0, "starts");
+    const auto start = std::chrono::steady_clock::now();
+    const double processor = processor_time(beside_others);
+    Json json = {{"experiment", experiment.name}, {"unit", unit.place.unit}, {"seed", unit.place.seed}};
+    json["measured"] = experiment.measure(lab, unit.place.unit);
+    json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    json["processor_seconds"] = processor_time(beside_others) - processor;
+    const std::lock_guard lock(mutex_);
+    fs::create_directories(unit.place.file.parent_path());
+    write_text(unit.place.file, json.dump(1));
+    done_ += unit.expected - told;
+    if (--left_[unit.experiment] == 0) finish(unit.experiment);
+  }
+
+  void finish(size_t i) {
+    results_[i] = result_of(*experiments_[i], run_);
+    if (run_.finished) run_.finished(*experiments_[i], results_[i]);
+  }
+
+  const std::vector<const Experiment*>& experiments_;
+  const ExperimentRun& run_;
+  std::vector<Json> results_;
+  std::vector<int64_t> left_;  // units of each experiment
+  std::vector<PendingUnit> alone_, together_;
+  std::mutex mutex_;
+  double done_ = 0;
+  std::atomic<bool> stopped_ = false;
+  std::exception_ptr error_;  // why
+};
+
+}  // namespace
+
+ExpectedWork expected_work(const Experiment& experiment, const ExperimentRun& run) {
+  const std::vector<UnitPlace> places = plan(experiment, run);
+  ExpectedWork work{.all = processor_seconds(experiment, run) / (runs_alone(experiment) ? 1 : threads()),
+                    .units = static_cast<int64_t>(places.size())};
+  for (const UnitPlace& place : places) work.units_left += kept(place.file) ? 0 : 1;
+  work.left = work.all * static_cast<double>(work.units_left) / static_cast<double>(std::max<int64_t>(work.units, 1));
+  return work;
+}
+
+std::vector<Json> run_experiments(const std::vector<const Experiment*>& experiments, const ExperimentRun& run) {
+  return UnitQueue(experiments, run).run();
+}
+
+Json run_experiment(const Experiment& experiment, const ExperimentRun& run) {
+  return run_experiments({&experiment}, run).at(0);
+}
+
+std::vector<std::string> units_of(const Experiment& experiment, const ExperimentRun& run) {
+  return experiment.units(Lab(options_of(run, 1)));
+}
+
+Json measure_once(const Experiment& experiment, const ExperimentRun& run, const std::string& unit, uint64_t seed) {
+  LabOptions options = options_of(run, seed);
+  options.progress = run.progress;
+  Lab lab(std::move(options));
+  return experiment.measure(lab, unit);
 }
 
 }  // namespace limpid

@@ -1,6 +1,7 @@
 #pragma once
-// The runner: from an experiment to its result, unit by unit. What a unit measured is kept in OUT/units/, written whole
-// or not at all, so that a run that ends at any moment goes on where it was and comes to the same result.
+// The runner: from experiments to their results, unit by unit. Units are computed side by side, one on each thread:
+// models this small gain little from more than one. What a unit measured is kept in OUT/units/, written whole or not at
+// all, so that a run that ends at any moment goes on where it was and comes to the same result.
 
 #include <filesystem>
 #include <functional>
@@ -14,21 +15,31 @@ struct ExperimentRun {
   std::filesystem::path out;
   Size size = Size::full;
   bool contrary = false;
-  int64_t seeds = 3;         // 1, 2, …; of counted experiments the first alone
-  std::string machine = {};  // for the record
-  // Hears seconds of expected work that are done, of those that were left at the start; false: stop.
+  std::filesystem::path data = {};  // the folder of the data set, where experiments need one
+  int64_t seeds = 3;                // 1, 2, …; of counted experiments the first alone
+  std::string machine = {};         // for the record
+  // Hears seconds of expected work that are done, of those that were left at the start; false: stop. One call at a
+  // time, from any thread.
   std::function<bool(double done, const std::string& what)> progress = {};
+  // Hears each result as soon as its last unit is done. Called as progress is.
+  std::function<void(const Experiment& experiment, const Json& result)> finished = {};
 };
 
-// Expected seconds of work, of all units or of those not yet done.
+// Expected seconds of work on this machine, of all units or of those not yet done.
 struct ExpectedWork {
   double all = 0, left = 0;
   int64_t units = 0, units_left = 0;
 };
 ExpectedWork expected_work(const Experiment& experiment, const ExperimentRun& run);
 
-// Runs what is left, writes result.json and the figures, and gives the result. Error of kind cancelled where it was
-// stopped.
+// Runs what is left of all of them, writes each result.json and gives the results in the order of the experiments.
+// Error of kind cancelled where it was stopped.
+std::vector<Json> run_experiments(const std::vector<const Experiment*>& experiments, const ExperimentRun& run);
 Json run_experiment(const Experiment& experiment, const ExperimentRun& run);
+
+// The units of one seed.
+std::vector<std::string> units_of(const Experiment& experiment, const ExperimentRun& run);
+// Measures one unit anew, with one seed, and keeps nothing but the models it trains.
+Json measure_once(const Experiment& experiment, const ExperimentRun& run, const std::string& unit, uint64_t seed);
 
 }  // namespace limpid

@@ -220,7 +220,7 @@ Experiment sequential_experiment() {
                  .threshold = 1,
                  .timed = true}},
       .counted = true,
-      .minutes = 1,
+      .full_seconds = 120,
       .quick_seconds = 15,
       .units = [](const Lab&) { return std::vector<std::string>(std::begin(kModels), std::end(kModels)); },
       .measure = measure,

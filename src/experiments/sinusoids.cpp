@@ -308,7 +308,7 @@ Experiment sinusoids_experiment() {
                           .meaning = {"sinusoidal positions, letters predicted within the trained length, %",
                                       "사인파 위치가 학습한 길이 안에서 맞힌 글자, %"},
                           .threshold = 90},
-      .minutes = 4,
+      .full_seconds = 480,
       .quick_seconds = 45,
       .units =
           [](const Lab&) {

@@ -259,7 +259,7 @@ Experiment superposition_experiment() {
                            "희소한 장난감 모델의 손실 / 0으로 답할 때의 손실"},
                           Measure::Must::at_most,
                           0.5},
-      .minutes = 4,
+      .full_seconds = 480,
       .quick_seconds = 30,
       .units = units,
       .measure = measure,

@@ -189,7 +189,7 @@ Experiment temperature_experiment() {
                            "온도 1의 엔트로피 / 균등할 때의 엔트로피"},
                           Measure::Must::at_most,
                           0.8},
-      .minutes = 0.8,
+      .full_seconds = 96,
       .quick_seconds = 6,
       .units = [](const Lab&) { return std::vector<std::string>{"distributions"}; },
       .measure = measure,

@@ -29,23 +29,37 @@ bool baseline_learned(const Json& result, const Json& seed) {
 }  // namespace
 
 std::string spread_text(const PartVerdict& part) {
-  if (part.seeds < 2) return fmt::format("{:.4g}", part.mean);
+  if (part.measured == 0) return "–";
+  if (part.measured == 1) return fmt::format("{:.4g}", part.mean);
   return fmt::format("{:.4g} ({:.4g} … {:.4g})", part.mean, part.least, part.most);
 }
 
 PartVerdict judge_part(const Json& result, const Json& measure) {
+  const Json& seeds = result.at("seeds");
+  const bool of_baseline = measure == result.at("baseline");
+  const auto counts = [&](const Json& seed) { return of_baseline || baseline_learned(result, seed); };
+  const bool any = std::any_of(seeds.begin(), seeds.end(), counts);
   PartVerdict part;
-  for (const Json& seed : result.at("seeds")) {
-    if (measure != result.at("baseline") && !baseline_learned(result, seed)) continue;
+  for (const Json& seed : seeds) {
+    if (any && !counts(seed)) continue;
+    part.seeds += any ? 1 : 0;
+    part.passed += any && passes(seed, measure) ? 1 : 0;
     const double number = number_of(seed, measure);
-    part.least = part.seeds == 0 ? number : std::min(part.least, number);
-    part.most = part.seeds == 0 ? number : std::max(part.most, number);
+    if (!std::isfinite(number)) continue;
+    part.least = part.measured == 0 ? number : std::min(part.least, number);
+    part.most = part.measured == 0 ? number : std::max(part.most, number);
     part.mean += number;
-    part.passed += passes(seed, measure) ? 1 : 0;
-    ++part.seeds;
+    ++part.measured;
   }
-  if (part.seeds > 0) part.mean /= static_cast<double>(part.seeds);
+  if (part.measured > 0) part.mean /= static_cast<double>(part.measured);
   return part;
+}
+
+PartVerdict judge_main_part(Json result) {
+  result["baseline"] = Json();
+  for (const Json& measure : result.at("parts"))
+    if (measure.at("main")) return judge_part(result, measure);
+  return {};
 }
 
 Verdict judge(const Json& result) {

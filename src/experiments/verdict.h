@@ -15,17 +15,22 @@ enum class Verdict {
 };
 
 struct PartVerdict {
-  int64_t passed = 0, seeds = 0;  // seeds whose baseline learned
-  double mean = 0, least = 0, most = 0;
-  bool holds() const { return passed == seeds; }
+  int64_t passed = 0, seeds = 0;         // seeds whose baseline learned
+  int64_t measured = 0;                  // what the spread is over: those, or all where no baseline learned
+  double mean = 0, least = 0, most = 0;  // of the finite numbers among them
+  bool holds() const { return seeds > 0 && passed == seeds; }
+  // ✓ or ✗; where no baseline learned, neither: –.
+  const char* mark() const { return seeds == 0 ? "–" : holds() ? "✓" : "✗"; }
 };
 
-// "0.52", over several seeds "0.52 (0.48 … 0.55)": mean, least and most.
+// "0.52", of several seeds "0.52 (0.48 … 0.55)": mean, least and most.
 std::string spread_text(const PartVerdict& part);
 
 // Of one measure, as the result has it ("parts": [...], "baseline"), over the seeds whose baseline learned. A number
 // that is missing or not finite fails.
 PartVerdict judge_part(const Json& result, const Json& measure);
+// Of the main part over all seeds, whatever the baseline has learned: in a contrary run it must not hold.
+PartVerdict judge_main_part(Json result);
 // A seed whose baseline did not learn says nothing: with a half or more of them the claim is undecided, with fewer it
 // holds in part at best.
 Verdict judge(const Json& result);

@@ -66,6 +66,18 @@ TEST(Verdict, SpreadsOverTheSeedsWhoseBaselineLearned) {
   EXPECT_EQ(judge_part(result, result["baseline"]).seeds, 3);
 }
 
+TEST(Verdict, WhereNoBaselineLearnedPartsAreMeasuredButNotJudged) {
+  const Json result = result_of({{1, 2, -1}, {3, 2, -1}});
+  const PartVerdict part = judge_part(result, result["parts"][0]);
+  EXPECT_EQ(part.seeds, 0);
+  EXPECT_FALSE(part.holds());
+  EXPECT_STREQ(part.mark(), "–");
+  EXPECT_EQ(spread_text(part), "2 (1 … 3)");
+  EXPECT_STREQ(judge_part(result, result["baseline"]).mark(), "✗");
+  // Of a contrary run the main part counts all the same.
+  EXPECT_EQ(judge_main_part(result).passed, 2);
+}
+
 TEST(Result, ComparisonsLeaveOutTimes) {
   Json result = result_of({{1, 2, 0}});
   result["seconds"] = 3;
