@@ -9,6 +9,7 @@ namespace limpid {
 namespace {
 
 using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
 
 constexpr auto kBeat = 100ms;
 
@@ -50,12 +51,10 @@ void Courier::post(Start start, std::function<void()> over) {
 
 void Courier::finish() {
   if (!thread_.joinable()) return;
-  const auto begun = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   owner_waits_ = true;
   idle_.wait(lock, [&] { return unfinished_ == 0 || error_; });
   owner_waits_ = false;
-  waited_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   if (error_) std::rethrow_exception(error_);
 }
 
@@ -104,6 +103,7 @@ bool Courier::serve(std::unique_lock<std::mutex>& lock) {
     Work work = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
+    if (under_way_.empty()) busy_since_ = Clock::now();
     work.transfer = work.start(*communicator_);
     under_way_.push_back(std::move(work));
     lock.lock();
@@ -118,13 +118,14 @@ bool Courier::serve(std::unique_lock<std::mutex>& lock) {
     under_way_.pop_front();
   }
   lock.lock();
+  if (under_way_.empty()) carried_ += std::chrono::duration<double>(Clock::now() - busy_since_).count();
   if (over && --unfinished_ == 0) idle_.notify_all();
   return over;
 }
 
 void Courier::work() {
   take_no_signals();
-  auto shown = std::chrono::steady_clock::time_point();
+  auto shown = Clock::time_point();
   auto pause = 0us;  // between two looks at a transfer, so that waiting leaves the processor to those who compute
   std::unique_lock lock(mutex_);
   try {
@@ -139,7 +140,7 @@ void Courier::work() {
         std::this_thread::sleep_for(pause);
         lock.lock();
       }
-      if (const auto now = std::chrono::steady_clock::now(); now - shown >= kBeat) {
+      if (const auto now = Clock::now(); now - shown >= kBeat) {
         shown = now;
         const bool works = owner_works();
         lock.unlock();

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -38,7 +39,8 @@ class Courier {
   std::string broadcast(std::string text);  // that of rank 0
   std::vector<std::string> gather(const std::string& mine);
 
-  double waited() const { return waited_; }  // seconds that finish() has taken so far
+  // Seconds so far in which something was under way. To be asked after finish().
+  double under_way() const { return carried_; }
 
  private:
   struct Work {
@@ -64,7 +66,8 @@ class Courier {
   std::exception_ptr error_;
   clockid_t owner_clock_{};  // processor time of the thread that made the courier
   double owner_time_ = 0;
-  double waited_ = 0;
+  double carried_ = 0;
+  std::chrono::steady_clock::time_point busy_since_;
   std::thread thread_;
 };
 

@@ -1,13 +1,15 @@
 #include "training/gradient_sum.h"
 
 #include <algorithm>
-#include <numeric>
+#include <chrono>
 #include <utility>
 
 #include "base/parallel.h"
 
 namespace limpid {
 namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void add(const real* from, real* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] += from[i];
@@ -42,6 +44,8 @@ void GradientSum::begin_shard() {
   if (!is_last()) return;
   for (const Weight& weight : gradients_.weights())  // what is not learned is complete from the beginning
     if (weight.trainable && gradients_.frozen(weight)) gradients_.finish(weight);
+  begun_ = now();
+  complete_.assign(members_.size(), 0);
   unsent_ = partition_.buckets();
   missing_.assign(members_.size(), 0);
   for (size_t b = 0; b < members_.size(); ++b)
@@ -50,7 +54,7 @@ void GradientSum::begin_shard() {
 }
 
 void GradientSum::watch(Tape& tape) {
-  if (courier_.size() == 1 || !is_last()) return;
+  if (!is_last()) return;
   tape.when_complete([this](const Weight& weight) {
     gradients_.finish(weight);
     const auto done = [&](const Weight* member) { return member->index == weight.index; };
@@ -63,6 +67,7 @@ void GradientSum::watch(Tape& tape) {
 void GradientSum::end_shard() {
   gradients_.finish();
   if (is_last()) {
+    ended_ = now();
     std::fill(missing_.begin(), missing_.end(), 0);
     send_ready();
     return;
@@ -94,8 +99,8 @@ void GradientSum::add_branch(Branch branch) {
 
 void GradientSum::send_ready() {
   for (; unsent_ > 0 && missing_[unsent_ - 1] == 0; --unsent_) {
-    const NumberRange range = partition_.bucket(unsent_ - 1);
-    merge_bucket(range);
+    complete_[unsent_ - 1] = now();
+    merge_bucket(partition_.bucket(unsent_ - 1));
     if (courier_.size() > 1) send(unsent_ - 1);
   }
 }
@@ -176,6 +181,12 @@ void GradientSum::sum_up(NumberRange slice, const std::vector<std::shared_ptr<re
   }
   real* const result = gradients_.data() + slice.begin;
   if (sums.front().numbers != result) std::copy_n(sums.front().numbers, slice.count, result);
+}
+
+std::vector<double> GradientSum::ready() const {
+  std::vector<double> before;
+  for (const double time : complete_) before.push_back(std::max(0.0, ended_ - time));
+  return before;
 }
 
 void GradientSum::finish() {

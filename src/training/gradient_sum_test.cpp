@@ -67,11 +67,12 @@ TEST(GradientSum, HasTheBitsOfTheTreeWithAnyNumberOfRanks) {
     const std::vector<real> expected = plain_sum(ShardTree(shards), {0, shards}, layout.size());
     for (int ranks = 1; ranks <= shards; ++ranks) {
       const std::vector<real> found = sum_on_ranks(shards, ranks);
-      for (const Weight& weight : layout.weights())
-        if (weight.trainable)
-          EXPECT_EQ(0, std::memcmp(found.data() + weight.offset, expected.data() + weight.offset,
-                                   static_cast<size_t>(weight.size()) * sizeof(real)))
-              << shards << " shards on " << ranks << " ranks: " << weight.name;
+      for (const Weight& weight : layout.weights()) {
+        if (!weight.trainable) continue;
+        EXPECT_EQ(0, std::memcmp(found.data() + weight.offset, expected.data() + weight.offset,
+                                 static_cast<size_t>(weight.size()) * sizeof(real)))
+            << shards << " shards on " << ranks << " ranks: " << weight.name;
+      }
     }
   }
 }

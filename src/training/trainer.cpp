@@ -72,6 +72,7 @@ class Trainer {
         task_(task_of(recipe)),
         steps_(expected_steps(recipe, batches_.batches_per_epoch())) {
     check_schedule(recipe.schedule, steps_);
+    if (options.timed) updater_.measure();
     if (recipe.checkpoint.ema > 0) average_ = make_flat_buffer(parameters_.size());
   }
 
@@ -269,6 +270,7 @@ class Trainer {
     std::vector<std::vector<TokenExample>> batches;
     for (int64_t i = 0; i < recipe_.batch.accumulate; ++i) batches.push_back(batches_.next());
     const Update result = updater_.run(std::move(batches), progress_.step, rate_at(progress_.step + 1, steps_));
+    if (options_.timed) options_.timed(updater_.timing());
     if (!std::isfinite(result.loss)) return result;  // the weights stay as they are
     if (average_) follow_average();
     ++progress_.step;

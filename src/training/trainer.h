@@ -8,6 +8,7 @@
 #include "models/model.h"
 #include "training/dataset.h"
 #include "training/run_folder.h"
+#include "training/update_timing.h"
 
 namespace limpid {
 
@@ -47,6 +48,7 @@ struct TrainingOptions {
   std::string command;       // as given, for the record
   Courier* ranks = nullptr;  // the processes that share the work of this run; none: this one alone
   std::function<bool()> interrupted = [] { return false; };  // asked after every update: save and return
+  std::function<void(const UpdateTiming&)> timed = {};       // told after every update
   // Shown the model at every validation, as it is validated; must not change it.
   std::function<void(const Model& model, const Dataset& dataset, int64_t step)> validated = {};
   // Asked before a run goes on with other settings that change its result than it had, each as "key old → new".

@@ -83,6 +83,7 @@ std::vector<Updater::Shard> Updater::cut(std::vector<std::vector<TokenExample>> 
 
 Update Updater::run(std::vector<std::vector<TokenExample>> batches, int64_t step, double rate) {
   const auto begun = Clock::now();
+  const double carried = courier_.under_way();
   accumulate_ = std::ssize(batches);
   Update result{.rate = rate};
   const std::vector<Shard> shards = cut(std::move(batches), step, result.tokens);
@@ -94,12 +95,15 @@ Update Updater::run(std::vector<std::vector<TokenExample>> batches, int64_t step
     losses.push_back(compute(shards[i], step, sum_.own_shards().begin + i, static_cast<double>(result.tokens)));
     if (!shards[i].batches.empty()) after.insert(after.end(), statistics().begin(), statistics().end());
   }
-  timing_.compute = since(begun);
+  timing_ = {.compute = since(begun)};
   sum_.finish();
   timing_.waited = since(begun) - timing_.compute;
+  timing_.under_way = courier_.under_way() - carried;
+  timing_.ready = sum_.ready();
+  timing_.last_shard = sum_.last_shard();
   result.loss = agree(losses, after, result.norm) / static_cast<double>(result.tokens);
   if (std::isfinite(result.loss)) learn(rate, result.norm);
-  timing_.total = since(begun);
+  timing_.learned = since(begun) - timing_.compute - timing_.waited;
   return result;
 }
 
@@ -109,7 +113,7 @@ double Updater::compute(const Shard& shard, int64_t step, int64_t number, double
   double loss = 0;
   for (size_t i = 0; i < shard.batches.size(); ++i) {
     Tape tape(arena_, &gradients_);
-    if (i + 1 == shard.batches.size()) sum_.watch(tape);
+    if (i + 1 == shard.batches.size() && (recipe_.batch.shards > 1 || measured_)) sum_.watch(tape);
     const int64_t pass = (step * accumulate_ + shard.numbers[i]) * recipe_.batch.shards + number;
     Run run({.arena = arena_, .tape = &tape, .train = true, .seed = recipe_.seed, .step = static_cast<uint64_t>(pass)});
     const Loss sum = model_.loss(run, shard.batches[i],
@@ -184,7 +188,9 @@ void Updater::learn(double rate, double norm) {
   };
   optimizer_.step(parameters_, gradients_, rate, norm, [&](NumberRange slice) { gather_before(slice.end()); });
   gather_before(partition_.numbers());
+  const auto waiting = Clock::now();
   courier_.finish();
+  timing_.gathered = since(waiting);
 }
 
 }  // namespace limpid

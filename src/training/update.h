@@ -8,6 +8,7 @@
 #include "training/dataset.h"
 #include "training/gradient_sum.h"
 #include "training/spread_moments.h"
+#include "training/update_timing.h"
 
 namespace limpid {
 
@@ -28,11 +29,8 @@ class Updater {
   Optimizer& optimizer() { return optimizer_; }
   SpreadMoments* moments() { return moments_.get(); }  // of an optimiser that is spread over ranks; else none
 
-  // Seconds of the last update: until its last backward pass was over, and until it had the sums.
-  struct Timing {
-    double compute = 0, waited = 0, total = 0;
-  };
-  const Timing& timing() const { return timing_; }
+  void measure() { measured_ = true; }  // when gradients are complete, even where nobody waits for them
+  const UpdateTiming& timing() const { return timing_; }  // of the last update
 
  private:
   struct Shard {
@@ -58,7 +56,8 @@ class Updater {
   GradientSum sum_;
   Optimizer optimizer_;
   std::unique_ptr<SpreadMoments> moments_;
-  Timing timing_;
+  bool measured_ = false;
+  UpdateTiming timing_;
 };
 
 }  // namespace limpid
