@@ -93,11 +93,13 @@ install_packages() (
 
 # ---- building
 
-# configure PRESET: runs CMake if this preset is new, has changed, was built elsewhere, or can now build the tests.
+# configure PRESET: runs CMake if this preset is new, has changed, was built elsewhere, or can now build the tests or what is for
+# mpirun.
 configure() {
-  local preset=$1 folder=$root/build/$1 tests=ON one=OFF state before= fresh= log
+  local preset=$1 folder=$root/build/$1 tests=ON one=OFF mpi=yes state before= fresh= log
   [[ -z $(missing_packages test) ]] || tests=OFF one=ON # the tests cover every instruction set, others need only this one's
-  state="$root tests=$tests"
+  [[ -z $(missing_packages mpi) ]] || mpi=no
+  state="$root tests=$tests mpi=$mpi"
   [[ ! -f $folder/.configured ]] || before=$(<"$folder/.configured")
   [[ $before != "$state" || ! -f $folder/build.ninja || $root/CMakePresets.json -nt $folder/.configured ]] || return 0
   [[ -z $before || $before == "$root tests="* ]] || fresh=--fresh
@@ -147,13 +149,13 @@ show_progress() {
   clear_status
 }
 
-# build PRESET TARGET: brings the target up to date; if that fails, shows what the compiler said.
+# build PRESET TARGET...: brings the targets up to date; if that fails, shows what the compiler said.
 build() {
   trap 'clear_status; exit 130' INT
   local folder=$root/build/$1 log=$root/build/$1/build.log jobs=()
   configure "$1" || return 1
   [[ -z ${CMAKE_BUILD_PARALLEL_LEVEL:-} ]] || jobs=(-j "$CMAKE_BUILD_PARALLEL_LEVEL")
-  if ! NINJA_STATUS='@%f/%t@ ' ninja -C "$folder" "${jobs[@]}" "$2" </dev/null 2>&1 | show_progress "$1" >"$log"; then
+  if ! NINJA_STATUS='@%f/%t@ ' ninja -C "$folder" "${jobs[@]}" "${@:2}" </dev/null 2>&1 | show_progress "$1" >"$log"; then
     cat "$log" >&2
     say "Limpid did not build ($1)"
     return 1

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/allreduce_bench.h"
 #include "app/capture_bench.h"
 #include "app/command.h"
 #include "app/run_bench.h"
@@ -18,6 +19,7 @@ int run_bench(int argc, char** argv) {
   PrefillBench prefill;
   CaptureBench capture;
   TranslateBench translate;
+  AllreduceBench allreduce;
   bool no_dropout = false, json = true;
   auto add = [&](const char* name, const char* summary, int& rounds) {
     CLI::App* bench = line.add_subcommand(name, summary);
@@ -57,6 +59,10 @@ int run_bench(int argc, char** argv) {
   translate_line->add_option("--tokens", translate.tokens, "of every source, and written for each")
       ->check(at_least_one)
       ->capture_default_str();
+  auto* allreduce_line = add("allreduce", "gradients between the ranks of mpirun", allreduce.rounds);
+  allreduce_line->add_option("--mb", allreduce.mb, "of gradients")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
   line.fallthrough();
   if (const auto code = line.read(argc, argv)) return *code;
   train_step.dropout = !no_dropout;
@@ -66,7 +72,8 @@ int run_bench(int argc, char** argv) {
   if (*prefill_line) result = bench_prefill(prefill);
   if (*capture_line) result = bench_capture(capture);
   if (*translate_line) result = bench_translate(translate);
-  fmt::print("{}\n", result.dump());
+  if (*allreduce_line) result = bench_allreduce(allreduce);
+  if (!result.is_null()) fmt::print("{}\n", result.dump());
   return 0;
 }
 

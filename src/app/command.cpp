@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "app/help.h"
+#include "app/ranks.h"
 #include "app/terminal.h"
 #include "base/nearest.h"
 #include "base/parallel.h"
@@ -91,7 +92,9 @@ CommandLine::CommandLine(const std::string& name, const std::string& description
     : CLI::App(description + "\nExample: " + example, "limpid " + name) {
   formatter(help_formatter());
   set_help_flag("-h,--help", "this page");
-  add_option("--threads", threads_, "threads to compute with (0: one per core)")->check(CLI::Range(0, 1024));
+  add_option("--threads", threads_,
+             "threads to compute with (0: one per core; under mpirun, this rank's share of them)")
+      ->check(CLI::Range(0, 1024));
 }
 
 std::optional<int> CommandLine::read(int argc, char** argv) {
@@ -107,7 +110,7 @@ std::optional<int> CommandLine::read(int argc, char** argv) {
                suggestion(*this, argc, argv), program_name(), verb);
     return 2;
   }
-  set_threads(threads_);
+  set_threads(threads_ > 0 ? threads_ : threads_of_rank());
   return std::nullopt;
 }
 

@@ -13,6 +13,7 @@
 
 #include "app/bus_error.h"
 #include "app/commands.h"
+#include "app/ranks.h"
 #include "app/terminal.h"
 #include "app/version.h"
 #include "base/error.h"
@@ -106,9 +107,9 @@ int run(int argc, char** argv) {
   try {
     return dispatch(argc, argv);
   } catch (const Error& error) {
-    fmt::print(stderr, "limpid: {}\n", error.what());
+    fmt::print(stderr, "limpid: {}{}\n", speaking_rank(), error.what());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "limpid: out of memory\n");
+    fmt::print(stderr, "limpid: {}out of memory\n", speaking_rank());
   } catch (const std::system_error& error) {  // what is printed cannot be written, or the system gives no thread
     if (std::ferror(stdout) == 0)
       fmt::print(stderr, "limpid: {}: is the disk full, or a limit of the system reached?\n", error.what());

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "app/command.h"
+#include "app/measuring.h"
 #include "app/own_text.h"
 #include "app/peak_memory.h"
 #include "app/recipe_file.h"
@@ -13,12 +14,23 @@
 #include "base/temporary_folder.h"
 #include "models/model.h"
 #include "models/parameter_table.h"
+#include "training/rank_plan.h"
 #include "training/trainer.h"
 
 namespace limpid {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// Of one thread, which adds up what comes from other ranks.
+double seconds_per_addition() {
+  std::vector<real> a(1 << 22, 1), b(1 << 22, 2);
+  return best_seconds(3,
+                      [&] {
+                        for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+                      }) /
+         static_cast<double>(a.size());
+}
 
 // Listens to the first seconds of the run.
 class Measurement : public TrainingObserver {
@@ -31,6 +43,7 @@ class Measurement : public TrainingObserver {
     display_.starting(dataset, config, parameters, 0);
     const auto model = make_model(config);
     table_ = parameter_table([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
+    learned_ = parameters;
     start_ = Clock::now();
   }
   // The first update touches all memory for the first time and counts for nothing.
@@ -41,6 +54,30 @@ class Measurement : public TrainingObserver {
   }
   void validation(const ValidationReport&) override {}
   void note(const std::string& text) override { display_.note(text); }
+
+  // Nor its timing.
+  void timed(const UpdateTiming& timing) {
+    if (updates_++ == 0) return;
+    sum_.compute += timing.compute;
+    sum_.learned += timing.learned;
+    sum_.ready.resize(timing.ready.size());
+    for (size_t i = 0; i < timing.ready.size(); ++i) sum_.ready[i] += timing.ready[i];
+  }
+  // Of the mean update.
+  UpdateCosts costs(const Recipe& recipe) const {
+    const auto count = static_cast<double>(std::max<int64_t>(updates_ - 1, 1));
+    const auto shards = static_cast<double>(recipe.batch.shards);
+    UpdateCosts costs{.shards = recipe.batch.shards,
+                      .tokens = static_cast<int64_t>(last_.tokens_per_second * seconds_per_step()),
+                      .numbers = learned_,
+                      .shard = sum_.compute / count / shards,
+                      .add = seconds_per_addition(),
+                      .learn = sum_.learned / count,
+                      .memory = peak_memory_mb() * (1 << 20)};
+    for (const double ready : sum_.ready) costs.ready.push_back(ready / count);
+    costs.rest = std::max(0.0, seconds_per_step() - (sum_.compute + sum_.learned) / count);
+    return costs;
+  }
 
   bool enough() const { return last_.step > 1 && elapsed_ >= seconds_; }
   double seconds_per_step() const {
@@ -56,7 +93,58 @@ class Measurement : public TrainingObserver {
   StepReport last_;
   Clock::time_point start_;
   double elapsed_ = 0;
+  int64_t updates_ = 0, learned_ = 0;
+  UpdateTiming sum_;
 };
+
+struct RanksAsked {
+  int ranks = 0;  // 0: nobody asks
+  std::string network = "10Gbit,50us";
+};
+
+std::vector<RankPrediction> predictions(const UpdateCosts& costs, const Network& network, int ranks) {
+  std::vector<RankPrediction> result;
+  for (int n = 1; n <= 1024; n *= 2) {
+    if (n / 2 < ranks && ranks < n) result.push_back(predict(costs, network, ranks));
+    result.push_back(predict(costs, network, n));
+  }
+  if (ranks > 1024) result.push_back(predict(costs, network, ranks));
+  return result;
+}
+
+nlohmann::ordered_json to_json(const std::vector<RankPrediction>& predictions) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const RankPrediction& one : predictions)
+    list.push_back({{"ranks", one.ranks},
+                    {"shards", one.shards},
+                    {"tokens_per_update", one.tokens},
+                    {"seconds_per_step", one.seconds},
+                    {"compute", one.compute},
+                    {"exposed", one.exposed},
+                    {"hidden", one.hidden},
+                    {"efficiency", one.efficiency},
+                    {"memory_mb", one.memory / (1 << 20)}});
+  return list;
+}
+
+void print_ranks(const UpdateCosts& costs, const Network& network, const RanksAsked& asked) {
+  fmt::print(
+      "\npredicted for ranks like this one, on links of {}:\n{:>6} {:>7} {:>9} {:>10} {:>10} {:>7} {:>7} {:>8}\n",
+      asked.network, "ranks", "shards", "tokens", "s/step", "tokens/s", "effic.", "hidden", "MB/rank");
+  for (const RankPrediction& one : predictions(costs, network, asked.ranks))
+    fmt::print("{:>6} {:>7} {:>9} {:>10.4f} {:>10.0f} {:>6.0f}% {:>6.0f}% {:>8.0f}{}\n", one.ranks, one.shards,
+               one.tokens, one.seconds, static_cast<double>(one.tokens) / one.seconds, 100 * one.efficiency,
+               100 * one.hidden, one.memory / (1 << 20), one.ranks == asked.ranks ? "  <" : "");
+  const int most = most_useful_ranks(costs, network);
+  fmt::print("With this batch of {} {} more than {} {} do not make an update shorter.\n", costs.shards,
+             costs.shards == 1 ? "shard" : "shards", most, most == 1 ? "rank" : "ranks");
+  if (asked.ranks > costs.shards)
+    fmt::print(
+        "{} ranks need batch.shards={}. In the table a shard stays as large as it is now, so that a batch has {} "
+        "tokens "
+        "instead of {}: batch.tokens has to grow as much, and schedule.learning_rate may want another value.\n",
+        asked.ranks, asked.ranks, costs.tokens * asked.ranks / costs.shards, costs.tokens);
+}
 
 ChosenRecipe choose(const OwnText& text, bool quiet) {
   const TemporaryFolder folder;
@@ -80,6 +168,10 @@ int run_plan(int argc, char** argv) {
   line.add_option("KEY=VALUE", overrides, "keys of the recipe to override");
   line.add_option("--seconds", seconds, "to measure the speed")->check(CLI::Range(0.1, 600.0))->capture_default_str();
   line.add_flag("--json", json, "print JSON, one object per line");
+  RanksAsked asked;
+  line.add_option("--ranks", asked.ranks, "also say how the run would do on so many ranks of mpirun, and on others")
+      ->check(CLI::Range(1, 1 << 16));
+  line.add_option("--network", asked.network, "between them: speed of a link and latency")->capture_default_str();
   OwnTextOptions own;
   own.add_to(line);
   if (const auto code = line.read(argc, argv)) return *code;
@@ -88,6 +180,7 @@ int run_plan(int argc, char** argv) {
     return 2;
   }
 
+  const Network network = parse_network(asked.network);
   const TemporaryFolder folder;
   Recipe recipe;
   nlohmann::ordered_json chosen;
@@ -103,7 +196,9 @@ int run_plan(int argc, char** argv) {
   RunFolder run(folder.path() / "run");
   recipe.validation.steps = recipe.checkpoint.steps = int64_t{1} << 40;  // only the training itself is measured
   Measurement measurement(seconds, json);
-  train(recipe, run, measurement, {.command = "", .interrupted = [&] { return measurement.enough(); }});
+  TrainingOptions options{.command = "", .interrupted = [&] { return measurement.enough(); }};
+  if (asked.ranks > 0) options.timed = [&](const UpdateTiming& timing) { measurement.timed(timing); };
+  train(recipe, run, measurement, options);
 
   const StepReport& last = measurement.last();
   const double per_step = measurement.seconds_per_step(), total = per_step * static_cast<double>(last.steps);
@@ -114,6 +209,12 @@ int run_plan(int argc, char** argv) {
                                      {"seconds_per_step", per_step},
                                      {"tokens_per_second", last.tokens_per_second}};
     if (!chosen.is_null()) result["chosen"] = chosen, result["recipe"] = dump_recipe(recipe);
+    if (asked.ranks > 0) {
+      const UpdateCosts costs = measurement.costs(recipe);
+      result["network"] = asked.network;
+      result["predicted"] = to_json(predictions(costs, network, asked.ranks));
+      result["most_useful_ranks"] = most_useful_ranks(costs, network);
+    }
     if (last.steps > 0) result["steps"] = last.steps, result["seconds"] = total;
     fmt::print("{}\n", result.dump());
     return 0;
@@ -126,6 +227,7 @@ int run_plan(int argc, char** argv) {
     fmt::print("time        until {}\n", recipe.stop.minutes > 0
                                              ? fmt::format("{} minutes are over", recipe.stop.minutes)
                                              : "the score stops getting better");
+  if (asked.ranks > 0) print_ranks(measurement.costs(recipe), network, asked);
   return 0;
 }
 

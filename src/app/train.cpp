@@ -5,6 +5,7 @@
 
 #include "app/command.h"
 #include "app/own_text.h"
+#include "app/ranks.h"
 #include "app/recipe_file.h"
 #include "app/run_watch.h"
 #include "app/terminal.h"
@@ -39,6 +40,12 @@ std::string hints(const Recipe& recipe, const std::string& out) {
   return fmt::format("  {0} complete {1} 'A <mask>.'\n  {0} embed {1} FILE\n", limpid, out);
 }
 
+// Chosen by rank 0, which measures what the machine can do, for all ranks.
+Recipe chosen_recipe(const OwnText& text, RunFolder& folder, TrainingObserver& observer, Courier& ranks) {
+  const std::string chosen = ranks.first() ? dump_recipe(choose_recipe(text, folder, observer)) : std::string();
+  return parse_recipe(ranks.broadcast(chosen), "recipe");
+}
+
 }  // namespace
 
 int run_train(int argc, char** argv) {
@@ -63,6 +70,8 @@ int run_train(int argc, char** argv) {
   line.add_flag("--quiet", quiet, "say only what went wrong");
   WatchOptions watch;
   add_watch_options(line, watch);
+  RankOptions rank_options;
+  add_rank_options(line, rank_options);
   line.add_flag("--json", json, "print the result as JSON, one object per line");
   own.add_to(line);
   if (const auto code = line.read(argc, argv)) return *code;
@@ -83,11 +92,14 @@ int run_train(int argc, char** argv) {
     return 2;
   }
   const std::optional<Recipe> named = own.given() ? std::nullopt : std::optional(open_recipe(recipe_name, overrides));
-  RunFolder folder(out);
-  TrainingDisplay display(quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal);
+  Courier ranks(join_mpirun(rank_options));
+  RunFolder folder = ranks.first() ? RunFolder(out) : RunFolder::of_other_process(out);
+  using Detail = TrainingDisplay::Detail;
+  TrainingDisplay display(!ranks.first() ? Detail::nothing : quiet ? Detail::quiet : Detail::normal);
+  watch.watch = watch.watch && ranks.first();
   const RunWatch page(folder.path(), watch);
   const InterruptGuard guard;
-  const Recipe recipe = named ? *named : choose_recipe(own.text(recipe_name, overrides), folder, display);
+  const Recipe recipe = named ? *named : chosen_recipe(own.text(recipe_name, overrides), folder, display, ranks);
   const auto accept = [&](const std::vector<std::string>& changes) {
     check(allow,
           "[train] {}: the run was trained with other settings: {}: put them back, go on with the new ones by "
@@ -96,12 +108,14 @@ int run_train(int argc, char** argv) {
     display.note(fmt::format("Going on with other settings: {}", fmt::join(changes, ", ")));
     return true;
   };
-  const TrainingResult result = train(recipe, folder, display,
-                                      {.command = command_text(argc, argv),
-                                       .interrupted = [] { return interrupted(); },
-                                       .validated = run_recorder(folder.path()),
-                                       .accept_changes = accept});
+  TrainingOptions options{.command = command_text(argc, argv),
+                          .ranks = &ranks,
+                          .interrupted = [] { return interrupted(); },
+                          .accept_changes = accept};
+  if (ranks.first()) options.validated = run_recorder(folder.path());
+  const TrainingResult result = train(recipe, folder, display, options);
   display.clear();
+  if (!ranks.first()) return result.interrupted ? 128 + interrupt_signal() : 0;
   if (result.was_finished) {
     fmt::print(
         stderr,

@@ -69,7 +69,8 @@ nlohmann::ordered_json to_json(const TrainingResult& result, const std::string& 
   return json;
 }
 
-TrainingDisplay::TrainingDisplay(Detail detail) : quiet_(detail == Detail::quiet), terminal_(redraws(STDERR_FILENO)) {}
+TrainingDisplay::TrainingDisplay(Detail detail)
+    : silent_(detail == Detail::nothing), quiet_(detail != Detail::normal), terminal_(redraws(STDERR_FILENO)) {}
 
 TrainingDisplay::~TrainingDisplay() { clear(); }
 
@@ -149,6 +150,7 @@ void TrainingDisplay::validation(const ValidationReport& report) {
 }
 
 void TrainingDisplay::note(const std::string& text) {
+  if (silent_) return;
   clear();
   fmt::print(stderr, "{}\n", text);
 }

@@ -11,7 +11,7 @@ namespace limpid {
 
 class TrainingDisplay : public TrainingObserver {
  public:
-  enum class Detail { quiet, normal };
+  enum class Detail { nothing, quiet, normal };  // quiet: only what the user should know
   explicit TrainingDisplay(Detail detail);
   ~TrainingDisplay() override;
 
@@ -25,7 +25,7 @@ class TrainingDisplay : public TrainingObserver {
  private:
   bool draws_now();
 
-  bool quiet_, terminal_;
+  bool silent_, quiet_, terminal_;
   std::chrono::steady_clock::time_point drawn_;
   std::string preparing_;
   bool on_screen_ = false;

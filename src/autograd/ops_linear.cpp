@@ -211,7 +211,8 @@ Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights,
   check(!run.train() || !is_quantized(weights.front()->type),
         "[linear] {} is stored as {}: quantised weights cannot be trained; train the model they were made from",
         weights.front()->name, name_of(weights.front()->type));
-  const bool records = run.records({&x}) || run.records(weights) || run.records(biases);
+  const bool weights_record = run.records(weights), biases_record = run.records(biases);  // both are to be asked
+  const bool records = weights_record || biases_record || run.records({&x});
   Tensor y = run.make(x.rows(), outputs, records);  // (T, O)
   forward(stacks, run.arena(), run.tape() != nullptr, x.values(), y.values());
   if (records) {

@@ -1,6 +1,7 @@
 #include "autograd/parameters.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/pages.h"
@@ -72,36 +73,53 @@ void Parameters::initialize(uint64_t seed) {
 Gradients::Gradients(const Parameters& parameters)
     : data_(make_flat_buffer(parameters.trainable_size())),
       weights_(parameters.weights()),
-      started_(weights_.size(), 0),
+      states_(weights_.size(), State::untouched),
       frozen_(weights_.size(), 0),
       size_(parameters.trainable_size()) {
   for (const Weight& weight : weights_) frozen_[weight.index] = !weight.trainable;
 }
 
-void Gradients::clear() { std::fill(started_.begin(), started_.end(), 0); }
+void Gradients::clear() { std::fill(states_.begin(), states_.end(), State::untouched); }
+
+void Gradients::begin(const Weight& weight) {
+  if (states_[weight.index] == State::complete)
+    fail(ErrorKind::internal, "[gradients] {} is added to after its gradient was complete", weight.name);
+  states_[weight.index] = State::started;
+}
 
 real* Gradients::open(std::span<const Weight* const> weights, bool& accumulate) {
-  accumulate = std::any_of(weights.begin(), weights.end(), [&](const Weight* w) { return started_[w->index] != 0; });
+  accumulate = std::any_of(weights.begin(), weights.end(),
+                           [&](const Weight* w) { return states_[w->index] != State::untouched; });
   for (const Weight* weight : weights) {
-    if (accumulate && !started_[weight->index]) kernels::fill_zero({data_.get() + weight->offset, 1, weight->size()});
-    started_[weight->index] = 1;
+    if (accumulate && states_[weight->index] == State::untouched)
+      kernels::fill_zero({data_.get() + weight->offset, 1, weight->size()});
+    begin(*weight);
   }
   return data_.get() + weights.front()->offset;
 }
 
 real* Gradients::open_to_add(const Weight& weight) {
-  if (!started_[weight.index]) kernels::fill_zero({data_.get() + weight.offset, 1, weight.size()});
-  started_[weight.index] = 1;
+  if (states_[weight.index] == State::untouched) kernels::fill_zero({data_.get() + weight.offset, 1, weight.size()});
+  begin(weight);
   return data_.get() + weight.offset;
 }
 
 void Gradients::finish() {
   for (const Weight& weight : weights_)
-    if (weight.trainable) open_to_add(weight);
+    if (weight.trainable && states_[weight.index] == State::untouched) open_to_add(weight);
+}
+
+void Gradients::finish(const Weight& weight) {
+  if (states_[weight.index] == State::untouched) open_to_add(weight);
+  states_[weight.index] = State::complete;
+}
+
+std::shared_ptr<real> Gradients::exchange_buffer(std::shared_ptr<real> other) {
+  return std::exchange(data_, std::move(other));
 }
 
 ConstMatrix Gradients::of(const Weight& weight) const {
-  check(started_[weight.index], "[gradients] nothing has been written for {}", weight.name);
+  check(states_[weight.index] != State::untouched, "[gradients] nothing has been written for {}", weight.name);
   return {data_.get() + weight.offset, 1, weight.size()};
 }
 

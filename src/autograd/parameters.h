@@ -54,6 +54,12 @@ class Gradients {
 
   // Zeroes what no operation has written. Call before reading the buffer as a whole.
   void finish();
+  // The same for one weight, whose gradient is complete: whoever wants to add to it before the next clear() errs.
+  void finish(const Weight& weight);
+
+  // Goes on with another buffer of the same size and gives the one it had; what has been written is as it was for both.
+  std::shared_ptr<real> exchange_buffer(std::shared_ptr<real> other);
+  const std::vector<Weight>& weights() const { return weights_; }
 
   real* data() { return data_.get(); }
   const real* data() const { return data_.get(); }
@@ -71,9 +77,12 @@ class Gradients {
   std::vector<Stretch> learned(const std::function<bool(const Weight&)>& property) const;
 
  private:
+  enum class State : char { untouched, started, complete };
+  void begin(const Weight& weight);
+
   std::shared_ptr<real> data_;
   std::vector<Weight> weights_;
-  std::vector<char> started_;  // by weight index
+  std::vector<State> states_;  // by weight index
   std::vector<char> frozen_;
   int64_t size_ = 0;
 };

@@ -18,14 +18,20 @@ Tensor Run::make(int64_t rows, int64_t cols, bool needs_gradient) const {
 
 bool Run::records(std::initializer_list<const Tensor*> inputs, std::initializer_list<const Weight*> weights) const {
   if (!options_.tape) return false;
-  for (const Tensor* input : inputs)
-    if (input->needs_gradient()) return true;
-  return records(std::span(weights.begin(), weights.size()));
+  const bool of_weights = records(std::span(weights.begin(), weights.size()));
+  return of_weights ||
+         std::any_of(inputs.begin(), inputs.end(), [](const Tensor* input) { return input->needs_gradient(); });
 }
 
 bool Run::records(std::span<const Weight* const> weights) const {
-  return options_.tape && std::any_of(weights.begin(), weights.end(),
-                                      [&](const Weight* weight) { return weight && options_.tape->wants(*weight); });
+  if (!options_.tape) return false;
+  bool any = false;
+  for (const Weight* weight : weights) {
+    if (!weight || !options_.tape->wants(*weight)) continue;
+    options_.tape->note_use(*weight);
+    any = true;
+  }
+  return any;
 }
 
 Dropout Run::dropout(double rate) {

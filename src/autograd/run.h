@@ -34,7 +34,8 @@ class Run {
 
   // A value to be filled in; with a place for its gradient where a tape records and something below wants one.
   Tensor make(int64_t rows, int64_t cols, bool needs_gradient) const;
-  // Whether an operation on these has anything to record.
+  // Whether an operation on these has anything to record. Ask with all its weights, before it records: the tape learns
+  // from it when their gradients are complete.
   bool records(std::initializer_list<const Tensor*> inputs, std::initializer_list<const Weight*> weights = {}) const;
   bool records(std::span<const Weight* const> weights) const;
 

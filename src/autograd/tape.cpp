@@ -1,6 +1,7 @@
 #include "autograd/tape.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/rows.h"
 
@@ -26,7 +27,15 @@ void Tape::backward() {
     auto record = std::move(records_.back());
     records_.pop_back();
     record(*this);
+    for (; !uses_.empty() && uses_.back().record >= records_.size(); uses_.pop_back()) complete_(*uses_.back().weight);
   }
+}
+
+void Tape::note_use(const Weight& weight) {
+  if (!complete_ || !wants(weight)) return;
+  const auto index = static_cast<size_t>(weight.index);
+  if (used_.size() <= index) used_.resize(index + 1);
+  if (std::exchange(used_[index], 1) == 0) uses_.push_back({records_.size(), &weight});
 }
 
 ConstMatrix Tape::grad(const Tensor& value) const {

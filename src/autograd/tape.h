@@ -30,6 +30,12 @@ class Tape {
 
   void record(std::function<void(Tape&)> backward) { records_.push_back(std::move(backward)); }
 
+  // Backward says which weight's gradient is complete as soon as no record is left that adds to it. Set before the
+  // forward pass; weights that it does not use are never named.
+  void when_complete(std::function<void(const Weight&)> listener) { complete_ = std::move(listener); }
+  // The record that comes next, or one behind it, adds to the weight's gradient. Run::records says so for operations.
+  void note_use(const Weight& weight);
+
   // Adds to the gradient of a value before backward starts: the derivative of the quantity of interest by that value.
   void seed(const Tensor& value, ConstMatrix gradient);
   void backward();
@@ -59,6 +65,13 @@ class Tape {
   Arena arena_;
   Gradients* gradients_;
   std::vector<std::function<void(Tape&)>> records_;
+  std::function<void(const Weight&)> complete_;
+  struct FirstUse {
+    size_t record;  // the first that adds to the weight's gradient, and so the last to be played
+    const Weight* weight;
+  };
+  std::vector<FirstUse> uses_;  // in the order of the records
+  std::vector<char> used_;      // by weight index
   std::vector<StatisticsUpdate> statistics_;
 };
 

@@ -28,8 +28,8 @@ int64_t checked_count(const TensorToWrite& tensor, std::string_view where) {
     check(!wrong, "{}: tensor {} has a size of {}, negative or too large", where, in_quotes(tensor.name), n);
     count *= n;
   }
-  const int sources = (tensor.bytes != nullptr) + (tensor.reals != nullptr);
-  check(sources == 1 || (sources == 0 && count == 0), "{}: tensor {} needs either bytes or reals", where,
+  const int sources = (tensor.bytes != nullptr) + (tensor.reals != nullptr) + static_cast<bool>(tensor.fetch);
+  check(sources == 1 || (sources == 0 && count == 0), "{}: tensor {} needs either bytes, reals or fetch", where,
         in_quotes(tensor.name));
   return count;
 }
@@ -96,7 +96,8 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
     if (tensor->reals != nullptr)
       write_reals(file, tensor->reals, count, tensor->type);
     else
-      file.write({static_cast<const std::byte*>(tensor->bytes), static_cast<size_t>(file_bytes(tensor->type, count))});
+      file.write({static_cast<const std::byte*>(tensor->fetch ? tensor->fetch() : tensor->bytes),
+                  static_cast<size_t>(file_bytes(tensor->type, count))});
   }
   file.commit();
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -15,10 +16,11 @@ namespace limpid {
 
 struct TensorToWrite {
   std::string name;
-  DType type = DType::f32;      // in the file; quantised ones are written as bytes, q8 as I8, blocks as U8
-  std::vector<int64_t> shape;   // of blocks: rows, bytes of a row
-  const void* bytes = nullptr;  // the numbers as the file shall have them, or
-  const real* reals = nullptr;  // the numbers to convert to `type` on the way
+  DType type = DType::f32;                  // in the file; quantised ones are written as bytes, q8 as I8, blocks as U8
+  std::vector<int64_t> shape;               // of blocks: rows, bytes of a row
+  const void* bytes = nullptr;              // the numbers as the file shall have them, or
+  const real* reals = nullptr;              // the numbers to convert to `type` on the way, or
+  std::function<const void*()> fetch = {};  // who says where the bytes are when their turn has come
 };
 
 // Streams the tensors to disk without a second copy of them in memory. Wider types come first, else in the order given,

@@ -99,9 +99,9 @@ void column_sums(ConstMatrix x, real* sums, bool accumulate) {
 }
 
 double sum_of_squares(const real* x, int64_t count) {
-  std::vector<double> partial((count + kRange - 1) / kRange);
-  parallel_ranges(count, kRange, [&](int64_t begin, int64_t end) {
-    partial[begin / kRange] = HWY_DYNAMIC_DISPATCH(squares)(x + begin, end - begin);
+  std::vector<double> partial((count + kSquaresRange - 1) / kSquaresRange);
+  parallel_ranges(count, kSquaresRange, [&](int64_t begin, int64_t end) {
+    partial[begin / kSquaresRange] = HWY_DYNAMIC_DISPATCH(squares)(x + begin, end - begin);
   });
   double sum = 0;
   for (double p : partial) sum += p;

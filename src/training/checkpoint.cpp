@@ -21,24 +21,48 @@ namespace fs = std::filesystem;
 // A buffer laid out as the parameters are, and how its tensors are called in a file.
 struct NamedBuffer {
   std::string prefix;
-  real* data = nullptr;
+  std::function<real*()> data;  // asked when it is needed
   bool trainable_only = false;  // statistics lie behind its end
 };
 
-std::vector<NamedBuffer> moments_of(Optimizer& optimizer) {
-  return {{"m.", optimizer.means().data(), true}, {"v.", optimizer.squares().data(), true}};
-}
+// Of an optimiser that has all running means itself.
+class OwnMoments : public MomentStore {
+ public:
+  explicit OwnMoments(Optimizer& optimizer) : optimizer_(optimizer) {}
+  real* gathered(Moment moment) override { return place(moment); }
+  real* place(Moment moment) override {
+    return (moment == Moment::mean ? optimizer_.means() : optimizer_.squares()).data();
+  }
+  void keep(Moment) override {}
+
+ private:
+  Optimizer& optimizer_;
+};
+
+constexpr std::pair<Moment, const char*> kMoments[] = {{Moment::mean, "m."}, {Moment::square, "v."}};
 
 void write_buffers(const fs::path& path, const Parameters& parameters, std::span<const NamedBuffer> buffers) {
   std::vector<TensorToWrite> tensors;
-  for (const NamedBuffer& buffer : buffers)
+  for (const NamedBuffer& buffer : buffers) {
+    const auto data = std::make_shared<const real*>(nullptr);
     for (const Weight& weight : parameters.weights())
       if (weight.trainable || !buffer.trainable_only)
         tensors.push_back({.name = buffer.prefix + weight.name,
                            .type = kRealType,
                            .shape = weight.shape,
-                           .bytes = buffer.data + weight.offset});
+                           .fetch = [data, get = buffer.data, offset = weight.offset]() -> const void* {
+                             if (*data == nullptr) *data = get();
+                             return *data + offset;
+                           }});
+  }
   write_safetensors(path, tensors);
+}
+
+void write_moments(const fs::path& path, const Parameters& parameters, MomentStore& moments) {
+  std::vector<NamedBuffer> buffers;
+  for (const auto& [moment, prefix] : kMoments)
+    buffers.push_back({prefix, [&moments, moment = moment] { return moments.gathered(moment); }, true});
+  write_buffers(path, parameters, buffers);
 }
 
 const SafetensorsEntry& entry_of(const SafetensorsFile& file, const std::string& name, const Weight& weight) {
@@ -49,12 +73,23 @@ const SafetensorsEntry& entry_of(const SafetensorsFile& file, const std::string&
   return entry;
 }
 
-void read_buffers(const fs::path& path, const Parameters& parameters, std::span<const NamedBuffer> buffers) {
+void read_buffer(const SafetensorsFile& file, const Parameters& parameters, const NamedBuffer& buffer) {
+  real* const data = buffer.data();
+  for (const Weight& weight : parameters.weights())
+    if (weight.trainable || !buffer.trainable_only)
+      read_reals(entry_of(file, buffer.prefix + weight.name, weight), data + weight.offset);
+}
+
+void read_moments(const fs::path& path, const Parameters& parameters, MomentStore& moments) {
   const SafetensorsFile file(path);
-  for (const NamedBuffer& buffer : buffers)
-    for (const Weight& weight : parameters.weights())
-      if (weight.trainable || !buffer.trainable_only)
-        read_reals(entry_of(file, buffer.prefix + weight.name, weight), buffer.data + weight.offset);
+  for (const auto& [moment, prefix] : kMoments) {
+    read_buffer(file, parameters, {prefix, [&moments, moment = moment] { return moments.place(moment); }, true});
+    moments.keep(moment);
+  }
+}
+
+NamedBuffer average_of(const TrainingState& state) {
+  return {"", [data = state.average.data()] { return data; }};
 }
 
 void copy_synced(const fs::path& from, const fs::path& to) {
@@ -65,10 +100,12 @@ void copy_synced(const fs::path& from, const fs::path& to) {
 
 void write_files(const fs::path& folder, const TrainingState& state) {
   write_model(folder, *state.config, *state.parameters, kRealType);
-  if (state.optimizer != nullptr)
-    write_buffers(folder / "optimizer.safetensors", *state.parameters, moments_of(*state.optimizer));
+  if (state.optimizer != nullptr) {
+    OwnMoments own(*state.optimizer);
+    write_moments(folder / "optimizer.safetensors", *state.parameters, state.moments ? *state.moments : own);
+  }
   if (!state.average.empty()) {
-    const NamedBuffer average{"", state.average.data()};
+    const NamedBuffer average = average_of(state);
     write_buffers(folder / "average.safetensors", *state.parameters, {&average, 1});
   }
   for (const fs::path& file : state.beside) copy_synced(file, folder / file.filename());
@@ -162,14 +199,15 @@ void read_checkpoint(const fs::path& checkpoint, TrainingState& state) {
   check_state(state);
   verify_checkpoint(checkpoint);
   read_weights(SafetensorsFolder(checkpoint), *state.parameters);
-  if (state.optimizer != nullptr)
-    read_buffers(checkpoint / "optimizer.safetensors", *state.parameters, moments_of(*state.optimizer));
+  if (state.optimizer != nullptr) {
+    OwnMoments own(*state.optimizer);
+    read_moments(checkpoint / "optimizer.safetensors", *state.parameters, state.moments ? *state.moments : own);
+  }
   if (!state.average.empty()) {
     const fs::path file = checkpoint / "average.safetensors";
-    const NamedBuffer average{"", state.average.data()};
     std::error_code ignored;
     if (fs::exists(file, ignored))
-      read_buffers(file, *state.parameters, {&average, 1});
+      read_buffer(SafetensorsFile(file), *state.parameters, average_of(state));
     else
       std::copy_n(state.parameters->data(), state.average.size(), state.average.data());
   }

@@ -24,11 +24,23 @@
 
 namespace limpid {
 
+// The running means of an optimiser, of gradients (mean) and of their squares (square), in the layout of the trainable
+// parameters, one kind at a time: an optimiser that is spread over ranks has them nowhere together.
+enum class Moment { mean, square };
+class MomentStore {
+ public:
+  virtual ~MomentStore() = default;
+  virtual real* gathered(Moment moment) = 0;  // all numbers, until the next call
+  virtual real* place(Moment moment) = 0;     // for numbers to be read into, which keep() then takes
+  virtual void keep(Moment moment) = 0;
+};
+
 // Points at the run's own buffers, which are written from and read into.
 struct TrainingState {
   const Config* config = nullptr;  // for writing
   Parameters* parameters = nullptr;
   Optimizer* optimizer = nullptr;                  // none: neither written nor read
+  MomentStore* moments = nullptr;                  // where its running means come from and go; none: its own
   std::span<real> average = {};                    // the moving average in the layout of the parameters; empty: none
   std::vector<std::filesystem::path> beside = {};  // files to copy beside the weights, such as a tokenizer's
   // The trainer's own: step, epoch, place in the data, best score, ... Whole numbers and doubles come back exactly;

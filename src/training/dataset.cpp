@@ -421,4 +421,13 @@ Dataset prepare_dataset(const Recipe& recipe, const fs::path& folder, const Data
   return preparation.is_made(record) ? preparation.load() : preparation.make(record, trained);
 }
 
+Dataset open_dataset(const Recipe& recipe, const fs::path& folder) {
+  const Preparation preparation(recipe, folder, {});
+  check(preparation.is_made(record_dataset(recipe)),
+        "[data] {}: the data that rank 0 has prepared is not there: the run's folder has to lie on a disk that all "
+        "machines share, under the same path",
+        folder.string());
+  return preparation.load();
+}
+
 }  // namespace limpid

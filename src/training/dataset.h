@@ -48,6 +48,9 @@ Task task_of(const Recipe& recipe);
 // settings, where its tokenizer is not the one it was trained with, and where the ids on disk are damaged.
 Dataset prepare_dataset(const Recipe& recipe, const std::filesystem::path& folder, const DataProgress& progress = {});
 
+// The same where another process of the run has made it; an Error where it is not there or is another one.
+Dataset open_dataset(const Recipe& recipe, const std::filesystem::path& folder);
+
 // The config.json of the model to be trained: the recipe's with the vocabulary's size and special ids.
 Config make_config(const Recipe& recipe, const Dataset& dataset);
 

@@ -1,5 +1,7 @@
 #include "training/example_batch.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/random.h"
 
@@ -58,6 +60,23 @@ Batch make_batch(const std::vector<TokenExample>& examples, const Config& config
     second[i][0] = label;
   }
   return Batch::masked(first, second);
+}
+
+std::vector<std::vector<TokenExample>> cut_into_shards(std::vector<TokenExample> examples, int64_t shards) {
+  std::vector<std::vector<TokenExample>> parts(shards);
+  const auto tokens = [](const TokenExample& example) {
+    return std::ssize(example.first) + std::ssize(example.second);
+  };
+  int64_t total = 0, before = 0;
+  for (const TokenExample& example : examples) total += tokens(example);
+  for (TokenExample& example : examples) {
+    // The part that its middle falls into.
+    const int64_t count = tokens(example);
+    const int64_t part = total > 0 ? (2 * before + count) * shards / (2 * total) : 0;
+    before += count;
+    parts[std::min(part, shards - 1)].push_back(std::move(example));
+  }
+  return parts;
 }
 
 BatchesOptions batches_options(const Recipe& recipe) {

@@ -61,6 +61,7 @@ void visit(Recipe& r, const Visitor& field) {
   field("batch.tokens", r.batch.tokens, "of the longer side; 0: no limit");
   field("batch.sequences", r.batch.sequences, "at most so many examples; 0: no limit");
   field("batch.accumulate", r.batch.accumulate, "batches to an update");
+  field("batch.shards", r.batch.shards, "parts of a batch, shared out over that many ranks of mpirun or fewer");
   field("batch.window", r.batch.window, "tokens of a window, where data.unit is \"stream\"");
 
   field("stop.steps", r.stop.steps, "updates; 0: no limit");
@@ -251,6 +252,7 @@ void check_values(const Recipe& r) {
   check(r.batch.tokens > 0 || r.batch.sequences > 0,
         "[recipe] batch.tokens and batch.sequences are 0: one has to bound a batch");
   check(r.batch.accumulate > 0, "[recipe] batch.accumulate is 0: an update takes at least one batch");
+  check(r.batch.shards > 0, "[recipe] batch.shards is 0: a batch is at least one part");
   check(r.data.unit == "lines" || r.batch.window > 0,
         "[recipe] batch.window is 0: a stream is read in windows of so many tokens");
   check(r.optimizer.label_smoothing < 1 && r.checkpoint.ema < 1 && r.mask_share < 1 && r.data.valid_share < 1,

@@ -58,6 +58,7 @@ struct Recipe {
     int64_t tokens = 4096;   // of the longer side
     int64_t sequences = 0;   // at most so many examples; 0: no limit
     int64_t accumulate = 1;  // batches to an update
+    int64_t shards = 1;      // parts of a batch whose gradients are computed by themselves, on up to as many ranks
     int64_t window = 0;      // of a stream: ids
   } batch;
 

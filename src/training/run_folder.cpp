@@ -109,6 +109,12 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
   }
 }
 
+RunFolder RunFolder::of_other_process(fs::path path) {
+  RunFolder folder;
+  folder.path_ = std::move(path);
+  return folder;
+}
+
 RunFolder::RunFolder(RunFolder&& other) noexcept
     : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
 
@@ -123,7 +129,7 @@ RunFolder::~RunFolder() {
 }
 
 void RunFolder::check_held() const {
-  check(is_at(lock_, path_ / "lock"),
+  check(lock_ < 0 || is_at(lock_, path_ / "lock"),
         "[run] {}: the folder was moved or its lock removed while the run worked in it; the run has stopped so that "
         "nothing is written twice: start it again in the folder where it is now, it goes on from its last checkpoint",
         path_.string());

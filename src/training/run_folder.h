@@ -19,6 +19,8 @@ class RunFolder {
   // or of the process, however it ends. A folder that holds something else than a run, one that cannot be written, and
   // one that another run works in are Errors; the last names its process.
   explicit RunFolder(std::filesystem::path path);
+  // The folder as a process sees it that only reads there, while another one of the same run has locked it.
+  static RunFolder of_other_process(std::filesystem::path path);
   RunFolder(RunFolder&& other) noexcept;
   RunFolder& operator=(RunFolder&& other) noexcept;
   ~RunFolder();
@@ -37,8 +39,10 @@ class RunFolder {
   bool has_checkpoint() const;
 
  private:
+  RunFolder() = default;
+
   std::filesystem::path path_;
-  int lock_ = -1;  // a file descriptor
+  int lock_ = -1;  // a file descriptor; -1: another process holds it
 };
 
 // Whether the folder is that of a run: reads only, needs no lock.

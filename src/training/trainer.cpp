@@ -6,8 +6,9 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "base/random.h"
+#include "cluster/same_on_all.h"
 #include "formats/model_folder.h"
+#include "kernels/instruction_set.h"
 #include "training/checkpoint.h"
 #include "training/event_log.h"
 #include "training/example_batch.h"
@@ -15,6 +16,7 @@
 #include "training/pace.h"
 #include "training/resume.h"
 #include "training/tensorboard.h"
+#include "training/update.h"
 #include "training/validation.h"
 
 namespace limpid {
@@ -25,15 +27,33 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kLogEvery = 10;  // updates
 constexpr int64_t kMostRollbacks = 5;
-constexpr uint64_t kMaskPlace = 0x6d61736b;  // of random numbers
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-struct Update {
-  double loss = 0;  // mean of its tokens
-  int64_t tokens = 0;
-  double norm = 0, rate = 0;
-};
+// What has to be the same on all ranks: everything that decides the result but for the processor.
+NamedFacts facts_of(const Recipe& recipe) {
+  NamedFacts facts = {{"version", LIMPID_VERSION}, {"numbers", sizeof(real) == 4 ? "float" : "double"}};
+  for (const auto& [key, value] : recipe_values(recipe))
+    if (key != "data.folder") facts.emplace_back(key, value.dump());
+  const DatasetRecord record = record_dataset(recipe);
+  for (const auto* files : {&record.train, &record.valid})
+    for (const FileHash& file : *files) facts.emplace_back("contents of " + file.name, file.hash);
+  return facts;
+}
+
+Dataset shared_dataset(const Recipe& recipe, const RunFolder& folder, TrainingObserver& observer, Courier& ranks) {
+  if (ranks.size() > 1) {
+    check_same_on_all(ranks, facts_of(recipe));
+    for (const std::string& text : differences_between_ranks(ranks, {{"instruction set", kernels::instruction_set()}}))
+      observer.note(text + ": the bits of the result then depend on which rank has which shard");
+  }
+  std::optional<Dataset> made;
+  if (ranks.first())
+    made = prepare_dataset(recipe, folder.path(),
+                           [&](const std::string& what, double done) { observer.preparing(what, done); });
+  ranks.gather("");  // the others wait for it
+  return made ? std::move(*made) : open_dataset(recipe, folder.path());
+}
 
 class Trainer {
  public:
@@ -42,17 +62,17 @@ class Trainer {
         folder_(folder),
         observer_(observer),
         options_(options),
-        dataset_(prepare_dataset(recipe, folder.path(),
-                                 [&](const std::string& what, double done) { observer.preparing(what, done); })),
+        alone_(make_lone_communicator()),
+        ranks_(options.ranks ? *options.ranks : alone_),
+        dataset_(shared_dataset(recipe, folder, observer, ranks_)),
         model_(make_model(make_config(recipe, dataset_))),
         parameters_([this](const WeightVisitor& visitor) { model_->visit_parameters(visitor); }),
-        gradients_(parameters_),
-        optimizer_(parameters_, optimizer_options(recipe)),
+        updater_(recipe, *model_, parameters_, ranks_),
         batches_(*dataset_.train, batches_options(recipe)),
         task_(task_of(recipe)),
         steps_(expected_steps(recipe, batches_.batches_per_epoch())) {
     check_schedule(recipe.schedule, steps_);
-    freeze_parameters(recipe.optimizer.freeze, parameters_, gradients_);
+    if (options.timed) updater_.measure();
     if (recipe.checkpoint.ema > 0) average_ = make_flat_buffer(parameters_.size());
   }
 
@@ -63,8 +83,9 @@ class Trainer {
       const int64_t epoch = batches_.position().epoch;
       const auto begun = Clock::now();
       const Update update = this->update();
-      progress_.seconds += since(begun);
-      pace_.add(update.tokens, since(begun));
+      const double seconds = shared(since(begun));
+      progress_.seconds += seconds;
+      pace_.add(update.tokens, seconds);
       folder_.check_held();
       const bool new_epoch = batches_.position().epoch != epoch, last = !end().empty();
       const auto due = [&](int64_t every) { return every > 0 ? progress_.step % every == 0 : new_epoch; };
@@ -78,50 +99,99 @@ class Trainer {
       if (due(recipe_.validation.steps) || (last && recipe_.checkpoint.average == 0)) {
         const auto from = Clock::now();
         better = validate_now(due(recipe_.validation.steps));
-        progress_.seconds += since(from);
+        progress_.seconds += shared(since(from));
       }
       if (due(recipe_.checkpoint.steps))
         save("step");
       else if (better || last)
         save("extra");
       if (better) keep_best();
-      if (options_.interrupted()) return interrupted();
+      if (any_interrupted()) return interrupted();
     }
   }
 
  private:
+  // A number of rank 0, for all: clocks differ.
+  double shared(double number) {
+    ranks_.broadcast(std::as_writable_bytes(std::span(&number, 1)));
+    return number;
+  }
+  bool any_interrupted() {
+    const std::vector<std::string> all = ranks_.gather(options_.interrupted() ? "yes" : "no");
+    return std::find(all.begin(), all.end(), "yes") != all.end();
+  }
+
   // The result, where the run was finished before and nothing remains to be done.
   std::optional<TrainingResult> start() {
-    remove_unfinished(folder_.checkpoints());
-    const auto former = former_recipe(folder_, [&](const std::string& text) { observer_.note(text); });
-    const auto changes = former ? accepted_changes(folder_, *former, recipe_, options_) : std::vector<std::string>();
-    initialize();
-    TrainingState state = this->state();
-    const auto resumed = read_last_checkpoint(folder_.checkpoints(), state);
-    if (resumed) {
-      finished_ = read_finished(folder_.path());
-      for (const std::string& text : resumed->notes) observer_.note(text);
-      restore(state);
-      last_saved_ = resumed->name;
+    std::optional<Recipe> former;
+    std::vector<std::string> changes;
+    if (ranks_.first()) {
+      remove_unfinished(folder_.checkpoints());
+      former = former_recipe(folder_, [&](const std::string& text) { observer_.note(text); });
+      if (former) changes = accepted_changes(folder_, *former, recipe_, options_);
+    }
+    const auto resumed = read_state([&](TrainingState& state) -> std::string {
+      const auto last = read_last_checkpoint(folder_.checkpoints(), state);
+      if (last)
+        for (const std::string& text : last->notes) observer_.note(text);
+      return last ? last->name : "";
+    });
+    if (!resumed.empty()) {
+      last_saved_ = resumed;
+      if (ranks_.first()) finished_ = read_finished(folder_.path());
       if (auto done = finished_before()) return done;
       check_not_past(folder_, recipe_, progress_);
     }
-    // Not before: where the checkpoint is of another model, the one in the folder stays as it was.
+    if (ranks_.first()) begin_files(former, changes, !resumed.empty());
+    share_progress();
+    observer_.starting(dataset_, model_->config(), parameters_.trainable_size(), progress_.step);
+    return std::nullopt;
+  }
+
+  // Only once the checkpoint has been read: where it is of another model, the one in the folder stays as it was.
+  void begin_files(const std::optional<Recipe>& former, const std::vector<std::string>& changes, bool resumed) {
     write_model_files(folder_.path(), recipe_, model_->config());
     write_record();
     log_.emplace(folder_.log(), resumed ? progress_.step : -1);
     tensorboard_.emplace(folder_.tensorboard(), resumed ? std::optional(progress_.step) : std::nullopt);
     if (!changes.empty()) log_->write({{"event", "changed"}, {"step", progress_.step}, {"settings", changes}});
     if (resumed) take_up(former);
-    observer_.starting(dataset_, model_->config(), parameters_.trainable_size(), progress_.step);
-    return std::nullopt;
   }
 
-  std::optional<TrainingResult> finished_before() const {
-    if (end().empty() || !finished_ || finished_->steps != progress_.step) return std::nullopt;
-    TrainingResult result = this->result(finished_->why);
+  // Begins anew, then `read` puts what is on rank 0's disk into the state there and says its name ("": nothing); all
+  // other ranks get it from rank 0.
+  std::string read_state(const std::function<std::string(TrainingState&)>& read) {
+    initialize();
+    TrainingState state = this->state();
+    std::string name;
+    if (ranks_.first()) {
+      name = read(state);
+      if (!name.empty()) restore(state);
+    }
+    if (ranks_.size() == 1) return name;
+    SpreadMoments& moments = *updater_.moments();
+    const nlohmann::ordered_json told = {
+        {"name", name}, {"steps", updater_.optimizer().steps()}, {"progress", progress_.json()}};
+    const auto heard = nlohmann::ordered_json::parse(ranks_.first() ? moments.end(told.dump()) : moments.follow());
+    updater_.optimizer().set_steps(heard.at("steps"));
+    progress_ = RunProgress::from(heard.at("progress"));
+    if (!heard.at("name").get<std::string>().empty()) batches_.seek(progress_.position);
+    const auto size = static_cast<size_t>(parameters_.size());
+    ranks_.broadcast(std::as_writable_bytes(std::span(parameters_.data(), size)));
+    if (average_) ranks_.broadcast(std::as_writable_bytes(std::span(average_.get(), size)));
+    return heard.at("name");
+  }
+
+  void share_progress() {
+    progress_ = RunProgress::from(nlohmann::ordered_json::parse(ranks_.broadcast(progress_.json().dump())));
+  }
+
+  std::optional<TrainingResult> finished_before() {
+    const bool finished = !end().empty() && finished_ && finished_->steps == progress_.step;
+    if (ranks_.broadcast(finished ? "finished" : "") != "finished") return std::nullopt;
+    TrainingResult result = this->result(finished_ ? finished_->why : "");
     result.was_finished = true;
-    result.final = finished_->final;
+    if (finished_) result.final = finished_->final;
     return result;
   }
 
@@ -162,11 +232,12 @@ class Trainer {
 
   void initialize() {
     parameters_.initialize(recipe_.seed);
-    if (!recipe_.start_from.empty()) start_from(recipe_.start_from);
+    if (!recipe_.start_from.empty() && ranks_.first()) start_from(recipe_.start_from);
     if (average_) std::copy(parameters_.data(), parameters_.data() + parameters_.size(), average_.get());
-    std::fill_n(optimizer_.means().data(), optimizer_.means().size(), real{0});
-    std::fill_n(optimizer_.squares().data(), optimizer_.squares().size(), real{0});
-    optimizer_.set_steps(0);
+    Optimizer& optimizer = updater_.optimizer();
+    std::fill_n(optimizer.means().data(), optimizer.means().size(), real{0});
+    std::fill_n(optimizer.squares().data(), optimizer.squares().size(), real{0});
+    optimizer.set_steps(0);
     progress_ = {};
     progress_.best = worst_value(recipe_.validation.metric);
     batches_.seek({});
@@ -183,7 +254,8 @@ class Trainer {
   TrainingState state() {
     return {.config = &model_->config(),
             .parameters = &parameters_,
-            .optimizer = &optimizer_,
+            .optimizer = &updater_.optimizer(),
+            .moments = updater_.moments(),
             .average =
                 average_ ? std::span<real>(average_.get(), static_cast<size_t>(parameters_.size())) : std::span<real>(),
             .progress = progress_.json()};
@@ -194,37 +266,12 @@ class Trainer {
     batches_.seek(progress_.position);
   }
 
-  // One update of the weights: gradients of one or more batches, their mean over all tokens, a step of Adam.
   Update update() {
-    Update result;
-    std::vector<Batch> parts;
-    for (int64_t i = 0; i < recipe_.batch.accumulate; ++i) {
-      const auto place = static_cast<uint64_t>(i);
-      parts.push_back(
-          make_batch(batches_.next(), model_->config(),
-                     {.task = task_,
-                      .mask_share = recipe_.mask_share,
-                      .key = random_key(recipe_.seed, static_cast<uint64_t>(progress_.step), kMaskPlace + place)}));
-      result.tokens += std::count_if(parts.back().labels.begin(), parts.back().labels.end(),
-                                     [](int32_t label) { return label >= 0; });
-    }
-    gradients_.clear();
-    double sum = 0;
-    for (size_t i = 0; i < parts.size(); ++i) {
-      Tape tape(arena_, &gradients_);
-      const uint64_t pass = static_cast<uint64_t>(progress_.step) * parts.size() + i;
-      Run run({.arena = arena_, .tape = &tape, .train = true, .seed = recipe_.seed, .step = pass});
-      const Loss loss = model_->loss(run, parts[i],
-                                     {.smoothing = static_cast<real>(recipe_.optimizer.label_smoothing),
-                                      .tokens = static_cast<double>(result.tokens)});
-      tape.backward();
-      sum += loss.sum();
-      apply_statistics(parameters_, tape);
-    }
-    result.loss = sum / static_cast<double>(result.tokens);
+    std::vector<std::vector<TokenExample>> batches;
+    for (int64_t i = 0; i < recipe_.batch.accumulate; ++i) batches.push_back(batches_.next());
+    const Update result = updater_.run(std::move(batches), progress_.step, rate_at(progress_.step + 1, steps_));
+    if (options_.timed) options_.timed(updater_.timing());
     if (!std::isfinite(result.loss)) return result;  // the weights stay as they are
-    result.rate = rate_at(progress_.step + 1, steps_);
-    result.norm = optimizer_.step(parameters_, gradients_, result.rate);
     if (average_) follow_average();
     ++progress_.step;
     progress_.position = batches_.position();
@@ -261,21 +308,17 @@ class Trainer {
   // To the last checkpoint; where the run has diverged from that one again, to the one before it, and in the end to the
   // start: a checkpoint may have been written when the weights were already ruined.
   void go_back() {
-    initialize();
-    TrainingState state = this->state();
-    std::string name;
-    if (!returned_to_) {
-      if (const auto last = read_last_checkpoint(folder_.checkpoints(), state)) name = last->name;
-    } else if (!returned_to_->empty()) {
+    returned_to_ = read_state([&](TrainingState& state) -> std::string {
+      if (!returned_to_) {
+        const auto last = read_last_checkpoint(folder_.checkpoints(), state);
+        return last ? last->name : "";
+      }
       const std::vector<std::string> names = list_checkpoints(folder_.checkpoints());
       const auto used = std::find(names.begin(), names.end(), *returned_to_);
-      if (used != names.begin() && used != names.end()) {
-        name = *(used - 1);
-        read_checkpoint(folder_.checkpoints() / name, state);
-      }
-    }
-    if (!name.empty()) restore(state);
-    returned_to_ = name;
+      if (returned_to_->empty() || used == names.begin() || used == names.end()) return "";
+      read_checkpoint(folder_.checkpoints() / *(used - 1), state);
+      return *(used - 1);
+    });
   }
 
   void roll_back(const Update& update) {
@@ -293,6 +336,7 @@ class Trainer {
     observer_.note(fmt::format("The loss diverged at step {} ({}): back to step {} with half the learning rate.", at,
                                std::isfinite(update.loss) ? fmt::format("{:.2f}", update.loss) : "not a number",
                                progress_.step));
+    if (!ranks_.first()) return;
     log_.reset();
     log_.emplace(folder_.log(), progress_.step);  // what came after is forgotten
     tensorboard_.emplace(folder_.tensorboard(), progress_.step);
@@ -317,7 +361,7 @@ class Trainer {
                             .seconds = progress_.seconds,
                             .seconds_left = seconds_left};
     observer_.step(report);
-    if (progress_.step % kLogEvery != 0) return;
+    if (progress_.step % kLogEvery != 0 || !ranks_.first()) return;
     log_->write({{"event", "step"},
                  {"step", progress_.step},
                  {"epoch", report.epoch},
@@ -350,7 +394,7 @@ class Trainer {
   bool validate_now(bool scheduled) {
     ValidationReport report = with_average([&] {
       if (options_.validated) options_.validated(*model_, dataset_, progress_.step);
-      return validate(*model_, recipe_, dataset_);
+      return validate(*model_, recipe_, dataset_, ranks_);
     });
     report.step = progress_.step;
     report.epoch = progress_.position.epoch;
@@ -374,6 +418,7 @@ class Trainer {
   // The weights of now, which the last checkpoint has, become the folder's model. After that checkpoint: a model is
   // never there without one.
   void keep_best() {
+    if (!ranks_.first()) return;
     with_average([&] {
       write_model(folder_.path(), model_->config(), parameters_);
       return true;
@@ -382,6 +427,7 @@ class Trainer {
   }
 
   void write_event(const ValidationReport& report, const char* name) {
+    if (!ranks_.first()) return;
     nlohmann::ordered_json event = {
         {"event", name}, {"step", report.step}, {"epoch", report.epoch}, {"loss", report.loss}};
     const auto add = [&](const char* key, const std::optional<double>& value) {
@@ -401,10 +447,14 @@ class Trainer {
 
   // Regular checkpoints ("step") come at the same steps whatever interrupts the run, so that their mean does too.
   void save(const char* kind) {
-    log_->sync();
     returned_to_.reset();
     last_saved_ = checkpoint_name(progress_.step);
     if (std::string_view(kind) == "extra") last_saved_.replace(0, last_saved_.find('-'), "extra");
+    if (!ranks_.first()) {  // rank 0 asks for these in this order
+      for (const Moment moment : {Moment::mean, Moment::square}) updater_.moments()->gathered(moment);
+      return;
+    }
+    log_->sync();
     write_checkpoint(folder_.checkpoints(), last_saved_, state());
     prune_checkpoints(folder_.checkpoints(), {.last = recipe_.checkpoint.keep, .names = regular_checkpoints()});
   }
@@ -431,21 +481,24 @@ class Trainer {
 
   TrainingResult finish(const std::string& why) {
     std::vector<fs::path> paths;
-    for (const std::string& name : regular_checkpoints()) paths.push_back(folder_.checkpoints() / name);
-    const bool averaged = recipe_.checkpoint.average > 0 && !paths.empty();
+    if (ranks_.first())
+      for (const std::string& name : regular_checkpoints()) paths.push_back(folder_.checkpoints() / name);
+    const bool averaged = shared(recipe_.checkpoint.average > 0 && !paths.empty()) != 0;
     // The last weights may be the best. (Here only if the last checkpoint was made for another end than this one.)
     const bool looked = averaged || progress_.validated_step == progress_.step;
     const bool better = !looked && validate_now(false);
     if (!looked || !saved_now()) save(last_saved_.starts_with("step") && saved_now() ? "step" : "extra");
     if (better) keep_best();
     TrainingResult result = this->result(why);
-    if (averaged)
+    if (ranks_.first() && averaged)
       average_checkpoints(paths, parameters_);
-    else
+    else if (ranks_.first())
       read_weights(SafetensorsFolder(folder_.path()), parameters_);
-    result.final = !averaged && best_report_ ? *best_report_ : validate(*model_, recipe_, dataset_);
+    ranks_.broadcast(std::as_writable_bytes(std::span(parameters_.data(), static_cast<size_t>(parameters_.size()))));
+    result.final = !averaged && best_report_ ? *best_report_ : validate(*model_, recipe_, dataset_, ranks_);
     result.final.step = averaged ? progress_.step : progress_.best_step;
     result.final.epoch = progress_.position.epoch;
+    if (!ranks_.first()) return result;
     if (averaged) write_model(folder_.path(), model_->config(), parameters_);
     finished_ = {.steps = progress_.step, .why = why, .final = result.final};
     write_record();
@@ -465,15 +518,15 @@ class Trainer {
   RunFolder& folder_;
   TrainingObserver& observer_;
   const TrainingOptions& options_;
+  Courier alone_;
+  Courier& ranks_;
   Dataset dataset_;
   std::unique_ptr<Model> model_;
   Parameters parameters_;
-  Gradients gradients_;
-  Optimizer optimizer_;
+  Updater updater_;
   Batches batches_;
   Task task_;
   int64_t steps_;
-  Arena arena_;
   std::shared_ptr<real> average_;  // moving average of the weights; none: not kept
   RunProgress progress_;
   std::optional<ValidationReport> best_report_;  // of this process
@@ -490,7 +543,7 @@ class Trainer {
 
 TrainingResult train(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer,
                      const TrainingOptions& options) {
-  check_model_is_kept(folder);
+  if (!options.ranks || options.ranks->first()) check_model_is_kept(folder);
   return Trainer(recipe, folder, observer, options).run();
 }
 

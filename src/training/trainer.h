@@ -4,9 +4,11 @@
 
 #include <optional>
 
+#include "cluster/courier.h"
 #include "models/model.h"
 #include "training/dataset.h"
 #include "training/run_folder.h"
+#include "training/update_timing.h"
 
 namespace limpid {
 
@@ -43,8 +45,10 @@ class TrainingObserver {
 };
 
 struct TrainingOptions {
-  std::string command;                                       // as given, for the record
+  std::string command;       // as given, for the record
+  Courier* ranks = nullptr;  // the processes that share the work of this run; none: this one alone
   std::function<bool()> interrupted = [] { return false; };  // asked after every update: save and return
+  std::function<void(const UpdateTiming&)> timed = {};       // told after every update
   // Shown the model at every validation, as it is validated; must not change it.
   std::function<void(const Model& model, const Dataset& dataset, int64_t step)> validated = {};
   // Asked before a run goes on with other settings that change its result than it had, each as "key old → new".
@@ -62,6 +66,9 @@ struct TrainingResult {
   ValidationReport final;  // of the model that was written
 };
 
+// With several ranks all call it with the same recipe; rank 0 alone writes, and the others get its folder by
+// RunFolder::of_other_process. All get the same result. An Error where ranks differ in what decides the result.
+//
 // Trains in the folder, going on from its last checkpoint if it has one. The last step of a run is a checkpoint too: a
 // later end trains on from there, with the bits of a run that had that end from the start (where the schedule does not
 // depend on it). A model without the checkpoints it came from is never written over: an Error.

@@ -1,12 +1,15 @@
 #pragma once
 // Validation: the loss and the scores of a model on text that it is not trained on.
 
+#include "cluster/courier.h"
 #include "models/model.h"
 #include "training/trainer.h"
 
 namespace limpid {
 
-// Fills loss, scores and shown translations as the recipe asks.
+// Fills loss, scores and shown translations as the recipe asks. With ranks the work is shared out; all get the same
+// report, with the bits that one rank alone comes to.
+ValidationReport validate(const Model& model, const Recipe& recipe, const Dataset& dataset, Courier& ranks);
 ValidationReport validate(const Model& model, const Recipe& recipe, const Dataset& dataset);
 
 // The number that the recipe's metric compares, and whether more of it is better.

@@ -1,0 +1,20 @@
+#pragma once
+// What an update spends its time on.
+
+#include <vector>
+
+namespace limpid {
+
+// Seconds.
+struct UpdateTiming {
+  double compute = 0;    // until the last backward pass was over
+  double waited = 0;     // after that, for the sums of all ranks
+  double under_way = 0;  // transfers of gradients, hidden behind the backward pass or waited for
+  double learned = 0;    // after that: norm, Adam, weights from the other ranks
+  double gathered = 0;   // of these: waited for weights
+  std::vector<double>
+      ready;              // of every bucket of the last shard's gradient: how long before the end of its backward pass
+  double last_shard = 0;  // forward and backward pass of the last shard
+};
+
+}  // namespace limpid
