@@ -61,6 +61,8 @@ expect 2 'See .*limpid train --help' "$recipe" --outt other
 printf '[model]\nmodel_type = \n' >broken.toml
 expect 1 'broken.toml: line 2' broken.toml --out other
 expect 1 'did you mean d_model\?' "$recipe" model.d_modle=8 --out other
+printf '[model]\nmodel_type = "gpt2"\n[stop]\nsteps = 1\n' >bare.toml
+expect 1 'n_embd, n_layer, .*are missing.*model.n_embd=128 model.n_layer=2 ' bare.toml --out other
 expect 1 'decoder_attention_heads.*7' "$recipe" model.decoder_attention_heads=7 --dump-config
 [[ -e other ]] && wrong 'a wrong recipe left a folder behind'
 

@@ -81,8 +81,9 @@ class Conversation {
     request.options = options_.complete.completion;
     request.sample = turn_++;
     request.options.max_tokens = most_tokens(options_.complete, loaded_, std::ssize(request.ids));
-    request.listener = [](const CompletionPart& part) {
-      show(part.text);
+    const size_t prompt_tokens = request.ids.size();
+    request.listener = [json = options_.complete.json](const CompletionPart& part) {
+      if (!json) show(part.text);
       return !interrupted;
     };
     if (options_.show_prompt && format_) fmt::print(stderr, "{}\n", format_->text(messages(), chat_));
@@ -95,11 +96,15 @@ class Conversation {
     while (engine_.step()) {
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    show("\n");
+    if (!options_.complete.json) show("\n");
     if (format_)
       turns_.push_back({{"role", "assistant"}, {"content", completion.text}});
     else
       for (const GeneratedToken& token : completion.tokens) plain_.push_back(token.id);
+    if (options_.complete.json)
+      return show(one_line(to_json(options_.complete, *loaded_.tokenizers.target, {line, turn_ - 1, prompt_tokens},
+                                   completion)) +
+                  '\n');
     tell(options_.complete, *loaded_.tokenizers.target, completion, "");
     if (isatty(STDERR_FILENO))
       fmt::print(stderr, "({} tokens, {:.1f} tokens/s)\n", completion.tokens.size(),
@@ -242,6 +247,7 @@ int run_chat(int argc, char** argv) {
   add_memory_flag(line, options.complete.memory);
   line.add_option("--time-limit", options.complete.seconds, "end an answer after so many seconds (0: never)")
       ->check(CLI::Range(0.0, 1e9));
+  line.add_flag("--json", options.complete.json, "print JSON, one object per answer and line");
   if (const auto code = line.read(argc, argv)) return *code;
   const LoadedModel loaded = load_model(options.complete.model);
   for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid chat: {}\n", note);

@@ -79,6 +79,8 @@ int run_export(int argc, char** argv) {
   line.add_option("--bits", bits, "of a number; 16: half the size (folder: bf16, GGUF: F16)")
       ->check(CLI::IsMember({16, 32}))
       ->capture_default_str();
+  bool json = false;
+  line.add_flag("--json", json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
 
   format = format_of(out, format);
@@ -98,6 +100,12 @@ int run_export(int argc, char** argv) {
     write_folder(model, out, loaded, bits == 16 ? DType::bf16 : DType::f32);
   }
   const uintmax_t bytes = weight_bytes(out);
+  if (json) {
+    nlohmann::ordered_json result{{"out", out}, {"format", format}, {"bytes", bytes}};
+    if (!note.empty()) result["note"] = note;
+    fmt::print("{}\n", result.dump());
+    return 0;
+  }
   fmt::print("Wrote {} ({}, {}).{}{}\nTry: {} info {}\n", out, format, bytes_text(bytes), note.empty() ? "" : " ", note,
              program_name(), out);
   return 0;

@@ -31,7 +31,7 @@ struct ServeOptions {
   std::string runs;         // a folder of training runs
   std::string experiments;  // a folder of limpid experiment
   InspectLimits inspect;
-  bool quiet = false;
+  bool quiet = false, json = false;
 };
 
 // Every connection is an open file.
@@ -114,6 +114,7 @@ void add_options(CommandLine& line, ServeOptions& options) {
   add_seconds(line, "--idle-timeout", limits.idle, "seconds that a connection may lie idle");
   line.add_flag("--log-text", server.log_text, "the access log has the text of requests too");
   line.add_flag("--quiet", options.quiet, "no access log");
+  line.add_flag("--json", options.json, "print the address as JSON on the standard output when it is ready");
 }
 
 // The folder given, which must be there, or what limpid experiment writes unless it is told otherwise.
@@ -178,6 +179,10 @@ int run_serve(int argc, char** argv) {
   }
   if (!options.runs.empty()) runs.add_all_in(options.runs);
   server.set_ready();
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::ordered_json{{"address", server.address()}}.dump());
+    std::fflush(stdout);
+  }
   fmt::print(stderr, "limpid serve: {}\n", server.address());
   signals.wait();
   fmt::print(stderr, "limpid serve: finishing what runs\n");

@@ -113,7 +113,8 @@ int64_t crossings(const WordLinks& links) {
 
 std::string crossing_svg(const WordAttention& attention, const WordLinks& truth, const std::string& title) {
   constexpr double kTop = 66, kBottom = 220, kLetter = 8.4, kGap = 22, kWidest = 15;
-  constexpr const char *kTrue = "#0072b2", *kOther = "#d55e00";
+  constexpr const char *kTrue = "#0072b2", *kOther = "#d55e00", *kNeutral = "#6b7280";
+  const bool known = !truth.empty();  // of a sentence of one's own nobody knows the true links
   const auto centres = [&](const std::vector<std::string>& words, double& width) {
     std::vector<double> at;
     double x = 16;
@@ -141,7 +142,7 @@ std::string crossing_svg(const WordAttention& attention, const WordLinks& truth,
       const double weight = attention.pattern[t][s];
       const bool real_link = truth.contains({static_cast<int>(s), static_cast<int>(t)});
       if (weight >= 0.05)
-        band(s, t, real_link ? kTrue : kOther, kWidest * weight, 0.25 + 0.6 * weight, "");
+        band(s, t, !known ? kNeutral : real_link ? kTrue : kOther, kWidest * weight, 0.25 + 0.6 * weight, "");
       else if (real_link)
         band(s, t, kTrue, 1, 0.7, " stroke-dasharray=\"4 3\"");
     }
@@ -152,10 +153,14 @@ std::string crossing_svg(const WordAttention& attention, const WordLinks& truth,
   };
   words(attention.source, above, kTop - 8);
   words(attention.target, below, kBottom + 20);
-  svg += fmt::format(
-      "<text x=\"16\" y=\"{0}\" class=\"name\">width: attention of the lower word; <tspan fill=\"{1}\">blue</tspan>: "
-      "a true link, <tspan fill=\"{2}\">orange</tspan>: none, dashed: a true one not looked at</text>\n",
-      kBottom + 46, kTrue, kOther);
+  const std::string colors =
+      known ? fmt::format(
+                  "; <tspan fill=\"{}\">blue</tspan>: a true link, <tspan fill=\"{}\">orange</tspan>: none, "
+                  "dashed: a true one not looked at",
+                  kTrue, kOther)
+            : "";
+  svg += fmt::format("<text x=\"16\" y=\"{}\" class=\"name\">width: attention of the lower word{}</text>\n",
+                     kBottom + 46, colors);
   return svg + "</svg>\n";
 }
 

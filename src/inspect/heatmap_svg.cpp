@@ -13,7 +13,9 @@ namespace limpid {
 namespace {
 
 constexpr double kFont = 11, kTitleFont = 12, kMaxCell = 20, kMinCell = 1, kMapGap = 26;
-constexpr double kCharacter = 0.58;  // width of a cell of text, in sizes of the font
+constexpr double kLabelledCell = 10;  // the smallest that has room for its label
+constexpr double kGrowth = 2;         // pictures of labelled cells may be so many times as wide as the style says
+constexpr double kCharacter = 0.58;   // width of a cell of text, in sizes of the font
 constexpr double kBarWidth = 12, kBarRoom = 62;
 constexpr int64_t kMostColumns = 1024;  // more are pooled: they could not be told apart
 constexpr int64_t kMostLabel = 26;      // cells of text
@@ -41,15 +43,22 @@ double longest(const Heatmap& map, bool rows) {
   return static_cast<double>(cells) * kFont * kCharacter;
 }
 
+// Both sides are named: tokens that look at tokens.
+bool pairs_tokens(const Heatmap& map) {
+  return !map.rows.empty() && !map.columns.empty() && map.column_count <= kMostColumns;
+}
+
 Plan plan_map(const Heatmap& map, double width, bool bar) {
   Plan plan;
   plan.left = longest(map, true) + 8 + (map.row_name.empty() ? 0 : kFont + 6);
   const double room = std::max(width - plan.left - (bar ? kBarRoom : 0), 60.0);
   plan.cell_width = std::clamp(room / static_cast<double>(map.column_count), kMinCell, kMaxCell);
-  plan.map_width = plan.cell_width * static_cast<double>(map.column_count);
   plan.cell_height = std::clamp(600 / static_cast<double>(map.row_count), 4.0, kMaxCell);
-  if (plan.cell_width < plan.cell_height && map.row_count > 1)
+  if (pairs_tokens(map))  // square, and every token has its label
+    plan.cell_width = plan.cell_height = std::max(std::min(plan.cell_width, plan.cell_height), kLabelledCell);
+  else if (plan.cell_width < plan.cell_height && map.row_count > 1)
     plan.cell_height = std::max(plan.cell_width, map.row_count <= 60 ? 12.0 : 5.0);
+  plan.map_width = plan.cell_width * static_cast<double>(map.column_count);
   plan.map_height = plan.cell_height * static_cast<double>(map.row_count);
   const auto step = [](double cell) {
     return std::max<int64_t>(static_cast<int64_t>(std::ceil(0.9 * kFont / cell)), 1);
@@ -139,15 +148,35 @@ std::string draw_map(const Heatmap& map, const Plan& plan, const ColorRange& ran
   return svg + draw_labels(map, plan, left, top) + draw_cells(map, plan, range, left, top, hover);
 }
 
+// The width that each of so many maps in a row gets.
+double share_of(const SvgStyle& style, int64_t per_row, bool one_bar) {
+  return (style.width - static_cast<double>(per_row - 1) * kMapGap - (one_bar ? kBarRoom : 0)) /
+         static_cast<double>(per_row);
+}
+
+// How many maps stand side by side: as many as the picture asks for, or a half, a quarter, … of them, so that the
+// heads of a layer stay together.
+int64_t maps_per_row(const Picture& picture, const SvgStyle& style, bool one_bar) {
+  auto per_row =
+      std::clamp<int64_t>(picture.per_row, 1, std::max<int64_t>(static_cast<int64_t>(picture.maps.size()), 1));
+  const auto widest = [&] {
+    double width = 0;
+    for (const Heatmap& map : picture.maps)
+      width = std::max(width, plan_map(map, share_of(style, per_row, one_bar), !one_bar).width(!one_bar));
+    return width * static_cast<double>(per_row);
+  };
+  const bool labelled = std::any_of(picture.maps.begin(), picture.maps.end(), pairs_tokens);
+  while (labelled && per_row > 1 && widest() > kGrowth * style.width) per_row = (per_row + 1) / 2;
+  return per_row;
+}
+
 }  // namespace
 
 std::string to_svg(const Picture& picture, const SvgStyle& style) {
   const ColorRange all = range_of(picture);
   const bool one_bar = picture.shared_range && picture.maps.size() > 1;
-  const auto per_row =
-      std::clamp<int64_t>(picture.per_row, 1, std::max<int64_t>(static_cast<int64_t>(picture.maps.size()), 1));
-  const double share = (style.width - static_cast<double>(per_row - 1) * kMapGap - (one_bar ? kBarRoom : 0)) /
-                       static_cast<double>(per_row);
+  const int64_t per_row = maps_per_row(picture, style, one_bar);
+  const double share = share_of(style, per_row, one_bar);
   const double head = picture.title.empty() ? 8 : 36;
   double y = head, width = 200;
   std::string body;

@@ -71,6 +71,22 @@ TEST(Heatmap, SvgHasEveryValueAndEscapesText) {
   EXPECT_THAT(svg, HasSubstr("linearGradient"));
 }
 
+// Eight maps side by side of thirty tokens each: cells stay square and every token keeps its label.
+TEST(Heatmap, TokensThatLookAtTokensAreSquareAndAllLabelled) {
+  Heatmap map{.title = "head", .row_count = 30, .column_count = 30, .values = std::vector<float>(900, 0.5F)};
+  for (int i = 0; i < 30; ++i) {
+    map.rows.push_back("row" + std::to_string(i) + "!");
+    map.columns.push_back("column" + std::to_string(i) + "!");
+  }
+  const std::string svg =
+      to_svg({.maps = std::vector<Heatmap>(8, map), .per_row = 8, .shared_range = true}, {.hover = false});
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_THAT(svg, HasSubstr(">row" + std::to_string(i) + "!<"));
+    EXPECT_THAT(svg, HasSubstr(">column" + std::to_string(i) + "!<"));
+  }
+  EXPECT_THAT(svg, HasSubstr("width=\"10.00\" height=\"10.00\""));
+}
+
 TEST(Heatmap, TablesHaveTheSameNumbers) {
   Picture picture{.maps = {small_map()}};
   picture.maps[0].values[1] = -std::numeric_limits<float>::infinity();

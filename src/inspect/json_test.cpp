@@ -246,6 +246,10 @@ TEST_P(LookJson, PicturesHoldTheTapsNumbers) {
   const TapValues values = tap_values(model(), example, {tap}).at(tap);
   const Json maps = to_json(tap_picture(session(), example, tap))["maps"];
   ASSERT_EQ(std::ssize(maps), values.heads);
+  if (session().two_sided()) {  // rows over a source: what is read there, and what is written
+    EXPECT_EQ(maps[0]["rows"][0], "<start> → " + session().piece(example.next[0]));
+    EXPECT_EQ(maps[0]["rows"][1], example.input[1] + " → " + session().piece(example.next[1]));
+  }
   for (int64_t head = 0; head < values.heads; ++head)
     for (int64_t i = 0; i < values.positions; ++i)
       for (int64_t j = 0; j < values.cols; ++j)

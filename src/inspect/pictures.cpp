@@ -9,36 +9,51 @@
 namespace limpid {
 namespace {
 
-// Labels of the rows (or keys) of a tap.
+// Labels of the rows (or keys) of a tap. A decoder begins with a token that is no text, most often that of padding.
 std::vector<std::string> labels_of(TapAxis axis, const Example& example) {
   if (axis == TapAxis::text) return {"text"};
   std::vector<std::string> labels;
   for (const std::string& token : axis == TapAxis::source ? example.source : example.input)
     labels.push_back(visible(token));
+  const bool decoder = axis != TapAxis::source && !example.batch.source.ids.empty();
+  if (decoder && !labels.empty()) labels[0] = "<start>";
+  return labels;
+}
+
+// Labels of a decoder's rows over a source: the token that is read there, and the one that is written.
+std::vector<std::string> written_labels(const Session& session, const Example& example) {
+  std::vector<std::string> labels = labels_of(TapAxis::input, example);
+  for (size_t i = 0; i < std::min(labels.size(), example.next.size()); ++i)
+    if (example.next[i] >= 0) labels[i] += " → " + visible(session.piece(example.next[i]));
   return labels;
 }
 
 // Everything that one tap showed in a pass over one text: rows, or one matrix per head.
 struct Shown {
   TapInfo info;
+  std::vector<std::string> labels;       // of the rows
   int64_t rows = 0, cols = 0;            // pairs: keys
   std::vector<std::vector<real>> heads;  // of rows of tokens: one entry
 
   Heatmap map(size_t head, const Example& example, const std::string& title) const {
-    Heatmap map = heatmap_of(title, {heads[head].data(), rows, cols}, labels_of(info.rows, example));
+    Heatmap map = heatmap_of(title, {heads[head].data(), rows, cols}, labels);
     if (info.keys) {
       map.columns = labels_of(*info.keys, example);
-      map.row_name = "query";
+      map.row_name = crosses() ? "query: read → written" : "query";
       map.column_name = "key";
     }
     return map;
   }
+  bool crosses() const { return info.rows == TapAxis::input && info.keys == TapAxis::source; }
 };
 
 std::vector<Shown> show(const Session& session, const Example& example, const std::vector<TapInfo>& taps) {
   std::vector<Shown> all;
-  for (const TapInfo& tap : taps)
+  for (const TapInfo& tap : taps) {
     all.push_back({.info = tap, .heads = std::vector<std::vector<real>>(tap.keys ? tap.heads : 1)});
+    Shown& one = all.back();
+    one.labels = one.crosses() ? written_labels(session, example) : labels_of(tap.rows, example);
+  }
   FunctionProbe probe;
   for (Shown& one : all)
     probe.on(one.info.name, [&one](const Tap& tap) {
@@ -77,7 +92,11 @@ Heatmap heads_at(const Shown& attention, int64_t position, const Example& exampl
 }
 
 Heatmap mean_of_heads(const Shown& attention, const Example& example, const std::string& title) {
-  Shown mean{.info = attention.info, .rows = attention.rows, .cols = attention.cols, .heads = {attention.heads[0]}};
+  Shown mean{.info = attention.info,
+             .labels = attention.labels,
+             .rows = attention.rows,
+             .cols = attention.cols,
+             .heads = {attention.heads[0]}};
   for (size_t i = 0; i < mean.heads[0].size(); ++i) {
     real sum = 0;
     for (const auto& head : attention.heads) sum += head[i];

@@ -74,6 +74,10 @@ TEST(Alignment, StrongestWordsAndCrossings) {
   const std::string svg = crossing_svg(attention, {{0, 0}, {1, 2}, {0, 1}}, "x < y");
   EXPECT_NE(svg.find("읽어요"), std::string::npos);
   EXPECT_NE(svg.find("stroke-dasharray"), std::string::npos);  // (0, 1) is true and not looked at
+  EXPECT_NE(svg.find("orange"), std::string::npos);
+  const std::string own = crossing_svg(attention, {}, "no truth is known");
+  for (const char* judgement : {"orange", "blue", "#d55e00", "#0072b2"})
+    EXPECT_EQ(own.find(judgement), std::string::npos) << judgement;
 }
 
 TEST(Firing, KeepsTheStrongestTextsInOrder) {

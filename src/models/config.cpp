@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "models/config_family.h"
+#include "models/missing_keys.h"
 
 namespace limpid {
 namespace {
@@ -31,6 +33,46 @@ double estimated_parameters(const Config& config) {
 std::string_view width_key(const Config& config) {
   if (config.family == Family::seq2seq) return "d_model";
   return config.model_type == "gpt2" ? "n_embd" : "hidden_size";
+}
+
+Config read_config(const Json& json) {
+  Config config;
+  ConfigReader reader(json);
+  read_family(reader, config);
+  read_limpid(reader, config);
+  if (config.positions == PositionKind::rotary && !reader.was_asked("rope_parameters")) read_rope(reader, config, {});
+  refuse_unsupported(reader, config);
+  // Quantised matrices have their outputs in rows, in every family.
+  if (reader.has("quantization_config")) config.layout = WeightLayout::out_in;
+  check_consistency(config);
+  note_ignored(reader, config);
+  config.json = json;
+  return config;
+}
+
+// The next key that is missing once `key` is there; none where that is not to be found out. A number that stands in for
+// a size has to divide another size, or to be divided by one.
+std::optional<std::string> next_missing(Json& json, const std::string& key) {
+  for (const int stand_in : {1, 5040}) {
+    json[key] = stand_in;
+    try {
+      read_config(json);
+      return {};
+    } catch (const MissingKeys& other) {
+      return other.keys()[0] == key ? std::nullopt : std::optional(other.keys()[0]);
+    } catch (const Error&) {  // the other number may do
+    }
+  }
+  return {};
+}
+
+[[noreturn]] void fail_with_all(Json json, const MissingKeys& first) {
+  std::vector<std::string> keys = first.keys();
+  while (const auto next = next_missing(json, keys.back())) keys.push_back(*next);
+  if (keys.size() == 1) throw first;
+  throw MissingKeys(fmt::format("[config] {} are missing: {} has no model without them", fmt::join(keys, ", "),
+                                json.value("model_type", "this family")),
+                    keys);
 }
 
 }  // namespace
@@ -60,18 +102,11 @@ void check_consistency(const Config& config) {
 }
 
 Config parse_config(const Json& json) {
-  Config config;
-  ConfigReader reader(json);
-  read_family(reader, config);
-  read_limpid(reader, config);
-  if (config.positions == PositionKind::rotary && !reader.was_asked("rope_parameters")) read_rope(reader, config, {});
-  refuse_unsupported(reader, config);
-  // Quantised matrices have their outputs in rows, in every family.
-  if (reader.has("quantization_config")) config.layout = WeightLayout::out_in;
-  check_consistency(config);
-  note_ignored(reader, config);
-  config.json = json;
-  return config;
+  try {
+    return read_config(json);
+  } catch (const MissingKeys& first) {
+    fail_with_all(json, first);
+  }
 }
 
 Config load_config(const std::string& path) {

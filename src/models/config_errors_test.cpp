@@ -52,6 +52,10 @@ TEST(ConfigErrors, SizesMustBeThere) {
                   StartsWith("[config] " + item.key() + " is []: allowed is "));
     }
   }
+  EXPECT_EQ(error_of([] {
+              parse_config({{"model_type", "gpt2"}, {"vocab_size", 61}, {"n_head", 4}});
+            }),
+            "[config] n_embd, n_layer, n_positions are missing: gpt2 has no model without them");
   Json misspelt = least("gpt2");
   misspelt.erase("n_layer");
   misspelt["n_layers"] = 2;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "models/missing_keys.h"
 
 namespace limpid {
 namespace {
@@ -42,8 +43,9 @@ void ConfigReader::missing(std::string_view key, std::string_view allowed) const
   std::vector<std::string> present;
   for (const auto& item : object_.items())
     if (item.key() != key) present.push_back(item.key());  // it may be there as null
-  fail("[config] {}{} is missing: allowed is {}{}", prefix_, key, allowed,
-       did_you_mean(key, std::vector<std::string_view>(present.begin(), present.end())));
+  const std::string hint = did_you_mean(key, std::vector<std::string_view>(present.begin(), present.end()));
+  throw MissingKeys(fmt::format("[config] {}{} is missing: allowed is {}{}", prefix_, key, allowed, hint),
+                    {fmt::format("{}{}", prefix_, key)});
 }
 
 const Json* ConfigReader::find(std::string_view key) {

@@ -56,7 +56,7 @@ class ConfigReader {
   }
 
   [[noreturn]] void wrong(std::string_view key, const Json& value, std::string_view allowed) const;
-  [[noreturn]] void missing(std::string_view key, std::string_view allowed) const;
+  [[noreturn]] void missing(std::string_view key, std::string_view allowed) const;  // throws MissingKeys
 
   const Json& json() const { return object_; }
   bool was_asked(std::string_view key) const { return std::find(asked_.begin(), asked_.end(), key) != asked_.end(); }

@@ -1,7 +1,9 @@
 // From a recipe and its dataset to the config.json of the model.
 
 #include "base/error.h"
+#include "models/missing_keys.h"
 #include "training/dataset.h"
+#include "training/model_ladder.h"
 
 namespace limpid {
 namespace {
@@ -43,6 +45,24 @@ struct Vocabulary {
   std::vector<std::string> labels;
 };
 
+// What a small model of the family has under these keys, as it is written on the command line.
+std::string usual_values(const Recipe& recipe, const std::vector<std::string>& keys) {
+  const int64_t positions = std::max<int64_t>({256, recipe.data.max_length, recipe.batch.window});
+  const Json usual = rung_model(recipe.model.at("model_type"), model_ladder()[1], positions, 0.1);
+  std::string text;
+  for (const std::string& key : keys)
+    if (usual.contains(key)) text += fmt::format(" model.{}={}", key, usual.at(key).dump());
+  return text;
+}
+
+Config parsed(const Recipe& recipe, const Json& json) {
+  try {
+    return parse_config(json);
+  } catch (const MissingKeys& error) {
+    fail("{}; a small one has{}", error.what(), usual_values(recipe, error.keys()));
+  }
+}
+
 Config parse_model(const Recipe& recipe, const Vocabulary& vocabulary) {
   Json json = recipe.model;
   json["vocab_size"] = vocabulary.size;
@@ -55,7 +75,7 @@ Config parse_model(const Recipe& recipe, const Vocabulary& vocabulary) {
   if (task == Task::translation) set("decoder_start_token_id", special.pad);
   if (task == Task::masked || task == Task::classification) set("mask_token_id", special.mask);
   if (task == Task::classification) set_labels(json, vocabulary.labels);
-  Config config = parse_config(json);
+  const Config config = parsed(recipe, json);
   for (const std::string& note : config.notes)
     check(note.find("ignored") == std::string::npos, "[recipe] [model]: {}", note);
   check(config.labels.empty() == (task != Task::classification),
