@@ -91,6 +91,8 @@ void sign(int file, const fs::path& folder) {
 }  // namespace
 
 bool is_run_folder(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return false;
   return lock_text(path / "lock").starts_with(kLockText) || !list_checkpoints(path / "checkpoints").empty();
 }
 

@@ -94,6 +94,13 @@ TEST(RunFolder, AForeignFolderIsLeftAlone) {
   EXPECT_EQ(read_text(temporary / "lock"), "somebody else's");
 }
 
+TEST(RunFolder, AFileIsNone) {
+  const TemporaryFolder temporary;
+  write_text(temporary / "model.gguf", "GGUF");
+  EXPECT_FALSE(is_run_folder(temporary / "model.gguf"));
+  EXPECT_FALSE(is_run_folder(temporary / "nothing"));
+}
+
 TEST(RunFolder, WhatCannotBeAFolderIsSaid) {
   const TemporaryFolder temporary;
   write_text(temporary / "file", "x");
