@@ -1,0 +1,80 @@
+# Sourced: hosts that are network namespaces of this machine, joined by a bridge, with links of a given speed. Root only.
+#
+#   make_hosts N [RATE]       hosts limpid1 … limpidN at 10.77.0.1 …, both directions of every link at RATE (as tc has it: 1gbit)
+#   delay_hosts TIME          a delay on every link (netem), where the kernel has it: else fails
+#   link_down I, link_up I    the link of host I
+#   on_hosts N COMMAND...     mpirun with one rank per host, over TCP on the bridge
+#   remove_hosts
+#
+# Every host has a name of its own and shares files and processes with this machine. mpirun starts its daemons through
+# `host_agent`, which stands where ssh does on a cluster.
+
+need_hosts() {
+  ((EUID == 0)) || { echo 'skipped: making network namespaces takes root'; exit 77; }
+  for tool in ip tc mpirun unshare; do
+    command -v $tool >/dev/null || { echo "skipped: there is no $tool (apt-get install iproute2 openmpi-bin util-linux)"; exit 77; }
+  done
+  remove_hosts
+  ip netns add limpid1 2>/dev/null || { echo 'skipped: this kernel or container allows no network namespaces'; exit 77; }
+  ip netns del limpid1
+}
+
+make_hosts() {
+  hosts=$1
+  ip link add limpid-br type bridge && ip link set limpid-br up || return 1
+  local i
+  for ((i = 1; i <= hosts; ++i)); do
+    ip netns add "limpid$i"
+    ip link add "limpid-v$i" type veth peer name eth0 netns "limpid$i"
+    ip link set "limpid-v$i" master limpid-br up
+    ip netns exec "limpid$i" ip address add "10.77.0.$i/24" dev eth0
+    ip netns exec "limpid$i" ip link set eth0 up
+    ip netns exec "limpid$i" ip link set lo up
+    [[ -z ${2:-} ]] || shape "$i" "$2"
+  done
+  agent=$(mktemp)
+  # called as: AGENT [options] 10.77.0.I COMMAND...
+  cat >"$agent" <<'TEXT'
+#!/usr/bin/env bash
+while [[ $1 == -* ]]; do shift; done
+host=limpid${1##*.}
+shift
+exec ip netns exec "$host" unshare --uts bash -c 'hostname "$0"; eval "$1"' "$host" "$*"
+TEXT
+  chmod +x "$agent"
+}
+
+shape() {
+  tc qdisc add dev "limpid-v$1" root tbf rate "$2" burst 512kb latency 100ms
+  ip netns exec "limpid$1" tc qdisc add dev eth0 root tbf rate "$2" burst 512kb latency 100ms
+}
+
+delay_hosts() {
+  local i
+  for ((i = 1; i <= hosts; ++i)); do
+    ip netns exec "limpid$i" tc qdisc replace dev eth0 root netem delay "$1" 2>/dev/null || return 1
+  done
+}
+
+link_down() { ip link set "limpid-v$1" down; }
+link_up() { ip link set "limpid-v$1" up; }
+
+on_hosts() {
+  local n=$1 list= i
+  shift
+  for ((i = 1; i <= n; ++i)); do list+=,10.77.0.$i:1; done
+  ip netns exec limpid1 unshare --uts bash -c 'hostname limpid1; exec "$@"' _ \
+    env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --host "${list:1}" -n "$n" --bind-to none \
+    --mca plm_rsh_agent "$agent" --mca btl self,tcp --mca btl_tcp_if_include 10.77.0.0/24 \
+    --mca oob_tcp_if_include 10.77.0.0/24 "$@" </dev/null
+}
+
+remove_hosts() {
+  local i
+  for i in 1 2 3 4 5 6 7 8; do
+    ip link del "limpid-v$i" 2>/dev/null
+    ip netns del "limpid$i" 2>/dev/null
+  done
+  ip link del limpid-br 2>/dev/null
+  rm -f "${agent:-}"
+}

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Kills a rank, any one, at a random moment, and goes on with another number of ranks: see README.md here.
+# Usage: rank_kills.sh BUILD [KILLS]     KILLS: 20
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$source_folder/tests/ranks.sh"
+need_mpi "$build"
+kills=${2:-20}
+RANDOM=${LIMPID_SEED:-1}
+long=(train "$source_folder/recipes/copy.toml" data.folder=copy batch.shards=8 batch.accumulate=2 optimizer.clip_norm=0.5
+  model.d_model=128 model.encoder_ffn_dim=256 checkpoint.ema=0.9 checkpoint.average=2 stop.steps=$((30 * kills)) checkpoint.steps=5
+  validation.steps=25 validation.translate=8 batch.tokens=256)
+start=$(date +%s%N)
+"$limpid" "${long[@]}" --threads 1 --out alone 2>log || { cat log; exit 1; }
+took=$((($(date +%s%N) - start) / 1000000))
+
+for ((killed = 0; killed < kills; ++killed)); do
+  n=$((2 + RANDOM % 7))
+  victim=$((RANDOM % n))
+  ranks "$n" "$limpid" "${long[@]}" --out parts >said 2>&1 &
+  job=$!
+  sleep "$(awk -v r="$RANDOM" -v t="$took" -v k="$kills" 'BEGIN { print 1 + r / 32768 * t / 1000 * 2 / k }')"
+  for pid in $(pgrep -f "limpid train.*--out parts"); do
+    tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$victim" && kill -9 "$pid" 2>/dev/null
+  done
+  cases=$((cases + 1))
+  for ((i = 0; i < 100; ++i)); do kill -0 $job 2>/dev/null || break; sleep 0.1; done
+  kill -0 $job 2>/dev/null && { wrong "kill $killed: $n ranks still there 10 s after rank $victim was killed"; kill -9 $job; }
+  if wait $job; then break; fi # it was at its end before
+  grep -q "rank $victim" said || wrong "kill $killed: nothing about rank $victim of $n: $(tail -3 said)"
+  printf 'kill %d: rank %d of %d at %s\n' "$((killed + 1))" "$victim" "$n" "$(cat parts/checkpoints/last 2>/dev/null || echo 'the beginning')"
+done
+ranks 3 "$limpid" "${long[@]}" --out parts >said 2>&1 || wrong "the last part: $(tail -3 said)"
+cmp alone/model.safetensors parts/model.safetensors || wrong 'the models differ'
+last=$(cat alone/checkpoints/last)
+for file in model optimizer average; do
+  cmp "alone/checkpoints/$last/$file.safetensors" "parts/checkpoints/$last/$file.safetensors" || wrong "$file differs"
+done
+summary
