@@ -192,7 +192,7 @@ std::string markdown_table(const fs::path& out) {
           result->at("seeds").size(), contrary ? spread_text(judge_part(*contrary, json)) : "not run");
     }
   }
-  check(any, "[experiment] {}: no results there: run limpid experiment all --out {}", out.string(), out.string());
+  check(any, "[experiment] {}: holds no results: run experiments with it as their folder first", out.string());
   return text;
 }
 

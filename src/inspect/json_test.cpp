@@ -142,7 +142,7 @@ TEST_P(LookJson, TraceBeginsAndEndsWithProbabilitiesOfTheText) {
   EXPECT_NEAR(json["clean"].get<double>(), p[4], 1e-5);
   EXPECT_EQ(json["answer"], session().piece(4));
   EXPECT_EQ(json["tokens"].get<std::vector<std::string>>(), example.input);
-  // The last layer's vector at the answer, given back, is the whole answer.
+  // The last layer's vector at the answer, restored, is the whole answer.
   const Json& maps = json["maps"][recurrent() ? "h" : "resid_post"];
   const double last = maps.back()["probability"].back().get<double>();
   if (!recurrent()) {
