@@ -31,7 +31,7 @@ if(LIMPID_SANITIZE)
   endif()
 endif()
 # Kernels are thousands of small inlined functions on vectors: watching the scope of each one's variables and every
-# address made of a pointer would take minutes a file.
+# address made of a pointer would take minutes per file.
 include(${CMAKE_CURRENT_LIST_DIR}/this_processor.cmake)
 set(limpid_options_of_kernels ${limpid_kernel_targets})
 if(LIMPID_SANITIZE MATCHES address)
@@ -121,6 +121,7 @@ function(limpid_folders)
       target_compile_options(${library} PRIVATE $<$<CONFIG:Release>:-O1>)
     endforeach()
     target_link_libraries(limpid_app PRIVATE CURL::libcurl)  # limpid get
+    target_link_libraries(limpid_inspect PRIVATE Eigen3::Eigen)  # headers only
     add_executable(limpid ${PROJECT_SOURCE_DIR}/src/app/main.cpp)
     target_link_libraries(limpid PRIVATE ${before} limpid_warnings)
   endif()

@@ -53,7 +53,7 @@ Rows greedy(const Seq2Seq& model, const Rows& source) {
   Rows written(count), next(count, {kStart});
   for (int step = 0; step <= kLongest; ++step) {
     Run run({.cache = &cache});
-    const Tokens input = Tokens::of(next);  // one token a sentence
+    const Tokens input = Tokens::of(next);  // one token per sentence
     const Tensor features = model.decode(run, input, memory, read.sequences);
     const Tensor logits = model.output().logits(run, features, input.sequences);
     for (int64_t i = 0; i < count; ++i) {

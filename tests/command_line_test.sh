@@ -21,12 +21,12 @@ expect() {
   fi
 }
 
-expect 0 'Usage: .*limpid VERB' --help
-expect 0 'Usage: .*limpid VERB' help
+expect 0 'Usage: .*limpid COMMAND' --help
+expect 0 'Usage: .*limpid COMMAND' help
 expect 0 '^limpid [0-9.]+ .*(release|debug) build' --version
 expect 0 '^kernels: .*oneDNN' --version
-expect 2 'no verb "verfy"; did you mean verify\?' verfy
-expect 2 'no verb "qqq".*--help' qqq
+expect 2 'no command "verfy"; did you mean verify\?' verfy
+expect 2 'no command "qqq".*--help' qqq
 for verb in demo data plan train evaluate translate verify params bench; do
   expect 0 '^Examples?$' "$verb" --help
   expect 0 "^Usage: .*limpid $verb" help "$verb"
@@ -38,7 +38,7 @@ expect 2 'required' params
 expect 2 'shape' bench train-step --shape enormous
 expect 2 'threads' demo --threads -3
 expect 0 '^limpid [0-9.]+ ' -V
-expect 2 'no verb "trian".*train' help trian
+expect 2 'no command "trian".*train' help trian
 expect 2 'steps.* 0 .*1 to 100000000' demo --steps 0
 expect 2 'did you mean --steps' demo --step 5
 expect 2 'did you mean --shape' bench train-step --shpae tiny

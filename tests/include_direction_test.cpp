@@ -129,6 +129,16 @@ struct Tree {
     });
   }
 
+  // An exception of std::filesystem would leave the library as it is: path_exists() and is_folder() throw Error
+  // instead.
+  void check_paths(const fs::path& file, const std::string& text) {
+    static const std::regex kThrows(
+        R"((fs|filesystem)::(exists|is_directory|is_regular_file)\(([^(),]|\([^()]*\))*\))");
+    each_line(code_only(text, false), [&](const std::string& line, size_t number) {
+      if (std::regex_search(line, kThrows)) fault(file, number, "may throw what is no Error: ask base/paths.h");
+    });
+  }
+
   void check_file(const fs::path& file) {
     const fs::path inside = fs::relative(file, source);
     const std::string folder = inside.has_parent_path() ? inside.begin()->string() : "";
@@ -141,6 +151,7 @@ struct Tree {
     check_includes(file, folder.empty() ? order[order.size() - 2] : folder, text);
     const bool test = file.stem().string().ends_with("_test");
     if (folder != kReporter && !test) check_silence(file, text);
+    if (rank(folder) < rank("experiments") && folder != kReporter && !test) check_paths(file, text);
   }
 };
 
@@ -193,6 +204,15 @@ TEST_F(MadeUpTree, CatchesWhatGoesForwards) {
   EXPECT_THAT(find_faults(root_),
               ElementsAre("base/a.h:2: base/ may not use kernels/b.h", "base/a_test.cpp:1: base/ may not use app/b.h",
                           "limpid.h:1: kernels/ may not use app/b.h"));
+}
+
+TEST_F(MadeUpTree, CatchesQuestionsThatThrowWhatIsNoError) {
+  write("src/base/a.cpp",
+        "bool a = fs::exists(folder / \"x\", ignored);\nbool b = fs::exists(folder / \"x\");\n"
+        "bool c = std::filesystem::is_directory(of(x));\nbool d = path_exists(x);\n");
+  write("src/base/a_test.cpp", "bool b = fs::exists(x);\n");
+  EXPECT_THAT(find_faults(root_),
+              ElementsAre(HasSubstr("base/a.cpp:2: may throw"), HasSubstr("base/a.cpp:3: may throw")));
 }
 
 TEST_F(MadeUpTree, CatchesPathsThatClimbAndFoldersOutsideTheOrder) {

@@ -105,9 +105,9 @@ std::optional<int> CommandLine::read(int argc, char** argv) {
       exit(error);
       return 0;
     }
-    const std::string verb = get_name().substr(get_name().find(' ') + 1);
+    const std::string command = get_name().substr(get_name().find(' ') + 1);
     fmt::print(stderr, "{}: {}{}\nSee {} {} --help\n", get_name(), readable(error.what()),
-               suggestion(*this, argc, argv), program_name(), verb);
+               suggestion(*this, argc, argv), program_name(), command);
     return 2;
   }
   set_threads(threads_ > 0 ? threads_ : threads_of_rank());

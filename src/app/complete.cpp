@@ -1,4 +1,4 @@
-// limpid complete: goes on with a prompt, or fills the masks of a text.
+// limpid complete: continues a prompt, or fills the masks of a text.
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -46,10 +46,10 @@ std::optional<Engine::Clock::time_point> deadline_of(const CompleteOptions& opti
 }
 
 int64_t most_tokens(const CompleteOptions& options, const LoadedModel& loaded, int64_t prompt_tokens) {
-  const GenerationConfig& wishes = loaded.generation;
+  const GenerationConfig& defaults = loaded.generation;
   if (!options.max_tokens_open) return options.completion.max_tokens;
-  if (wishes.max_tokens) return std::max<int64_t>(1, *wishes.max_tokens);
-  if (wishes.max_length) return std::max<int64_t>(1, *wishes.max_length - prompt_tokens);
+  if (defaults.max_tokens) return std::max<int64_t>(1, *defaults.max_tokens);
+  if (defaults.max_length) return std::max<int64_t>(1, *defaults.max_length - prompt_tokens);
   return options.completion.max_tokens;
 }
 
@@ -122,7 +122,7 @@ void fill_masks_of(const CompleteOptions& options, const LoadedModel& loaded) {
     std::vector<int32_t> ids = masked_ids(loaded, text);
     const auto masks = fill_masks(*loaded.model, {&ids, 1}, mask, top, never).at(0);
     if (masks.empty())
-      fmt::print(stderr, "limpid complete: no mask in \"{}\": write {} where a token is to be guessed\n", text,
+      fmt::print(stderr, "limpid complete: no mask in \"{}\": write {} where a token is to be predicted\n", text,
                  tokenizer.piece(mask));
     for (const FilledMask& filled : masks) ids[filled.position] = filled.top.at(0).id;
     if (options.json) {

@@ -25,7 +25,7 @@ int run_evaluate(int argc, char** argv) {
       ->check(CLI::Range(1, 1000));
   line.add_option("--length-penalty", model.length_penalty, "default: the recipe's")->check(CLI::Range(-10.0, 10.0));
   std::vector<std::string> tokenizers = {"13a"};
-  line.add_option("--hypothesis", options.hypothesis, "the translations, one sentence a line; plain or gzip");
+  line.add_option("--hypothesis", options.hypothesis, "the translations, one sentence per line; plain or gzip");
   line.add_option("--reference", options.references, "what they are compared with; more than one may be given");
   line.add_option("--system-b", options.system_b, "another system's translations, to compare with the first");
   line.add_option("--metrics", scores.metrics, "of bleu, chrf, chrf++, with commas between them")

@@ -80,13 +80,13 @@ int evaluate_held_out(const EvaluateModelOptions& options, const LoadedModel& lo
 
 // As the recipe says, by the rules of the model's files.
 GenerateOptions generate_options(const EvaluateModelOptions& options, const Recipe& recipe,
-                                 const GenerationConfig& wishes) {
+                                 const GenerationConfig& defaults) {
   GenerateOptions generate{.beam = recipe.decode.beam,
                            .length_penalty = recipe.decode.length_penalty,
                            .max_tokens = recipe.decode.max_tokens,
-                           .repetition_penalty = wishes.repetition_penalty.value_or(1),
+                           .repetition_penalty = defaults.repetition_penalty.value_or(1),
                            .scores = false,
-                           .rules = wishes.rules};
+                           .rules = defaults.rules};
   if (options.beam > 0) generate.beam = options.beam;
   if (options.length_penalty) generate.length_penalty = *options.length_penalty;
   return generate;

@@ -10,7 +10,7 @@ std::vector<std::string> read_lines(const std::filesystem::path& path) {
   std::vector<std::string> lines;
   LineReader reader(path);
   while (const auto line = reader.next()) lines.emplace_back(*line);
-  check(!lines.empty(), "[evaluate] {}: has no lines: give a text with one sentence a line", path.string());
+  check(!lines.empty(), "[evaluate] {}: has no lines: give a text with one sentence per line", path.string());
   return lines;
 }
 

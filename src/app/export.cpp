@@ -90,10 +90,9 @@ int run_export(int argc, char** argv) {
   if (format == "gguf") {
     PlainModel plain = plain_model(*loaded.model);
     QuantizedModel rows = quantize(*plain.model, {.bits = bits, .output_bits = bits, .for_gguf = true});
-    const bool encoder = loaded.config().family == Family::encoder;
     write_gguf(out, *rows.model, loaded.tokenizers,
                {.name = fs::path(model).stem().string(),
-                .pooling = encoder ? gguf_pooling(loaded.sentence.embedding.pooling) : 0});
+                .pooling = loaded.config().writes() ? 0 : gguf_pooling(loaded.sentence.embedding.pooling)});
   } else if (format == "llama2.c") {
     note = write_llama2c_files(out, loaded);
   } else {

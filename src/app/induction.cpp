@@ -42,8 +42,8 @@ std::string summary(const std::vector<InductionCurve>& curves) {
   for (const InductionCurve& curve : curves) {
     const InductionPoint& last = curve.points.back();
     text += fmt::format(
-        "{} layer{}: induction score {:.3f} (layer {}, head {}), loss {:.3f} at new letters, {:.3f} at letters said "
-        "before\n",
+        "{} layer{}: induction score {:.3f} (layer {}, head {}), loss {:.3f} on the first copy, {:.3f} on the "
+        "second\n",
         curve.layers, curve.layers > 1 ? "s" : " ", last.score, last.layer, last.head, last.first, last.second);
   }
   return text;
@@ -53,13 +53,13 @@ std::string summary(const std::vector<InductionCurve>& curves) {
 
 int run_induction(int argc, char** argv) {
   CommandLine line("induction",
-                   "Trains models of attention alone on letters said twice and shows, step by step, an induction head "
+                   "Trains models of attention alone on random sequences, each repeated once, and shows, step by step, an induction head "
                    "form in two layers and not in one.",
                    "limpid induction --svg induction.svg");
   InductionStudyOptions study;
   LookOptions options;
   bool quiet = false;
-  line.add_option("--layers", study.layers, "a model each")->capture_default_str();
+  line.add_option("--layers", study.layers, "one model for each number")->capture_default_str();
   line.add_option("--steps", study.steps, "of training")->check(CLI::PositiveNumber)->capture_default_str();
   line.add_option("--every", study.every, "steps between measurements")
       ->check(CLI::PositiveNumber)
@@ -68,11 +68,11 @@ int run_induction(int argc, char** argv) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   line.add_option("--heads", study.heads, "of a layer")->check(CLI::PositiveNumber)->capture_default_str();
-  line.add_option("--batch", study.batch, "sequences a step")->check(CLI::PositiveNumber)->capture_default_str();
+  line.add_option("--batch", study.batch, "sequences per step")->check(CLI::PositiveNumber)->capture_default_str();
   line.add_option("--learning-rate", study.learning_rate, "after 100 steps of warm-up")->capture_default_str();
-  line.add_option("--alphabet", study.alphabet, "letters there are")->capture_default_str();
-  line.add_option("--shortest", study.shortest, "letters said twice")->capture_default_str();
-  line.add_option("--longest", study.longest, "letters said twice")->capture_default_str();
+  line.add_option("--alphabet", study.alphabet, "number of letters")->capture_default_str();
+  line.add_option("--shortest", study.shortest, "letters of the shortest sequence that is repeated")->capture_default_str();
+  line.add_option("--longest", study.longest, "letters of the longest sequence that is repeated")->capture_default_str();
   line.add_option("--seed", study.seed, "of weights and letters")->capture_default_str();
   line.add_flag("--quiet", quiet, "no progress");
   add_result_options(line, options, true);

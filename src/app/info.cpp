@@ -26,19 +26,16 @@ using Json = nlohmann::ordered_json;
 
 std::string family_text(const Config& config) {
   const auto stack = [&](const StackConfig& one) { return fmt::format("{} layers, {} heads", one.layers, one.heads); };
-  switch (config.family) {
-    case Family::seq2seq:
-      return fmt::format("encoder-decoder ({}): {} wide, encoder {}, decoder {}", config.model_type, config.width,
-                         stack(config.encoder), stack(config.decoder));
-    case Family::language_model:
-      return fmt::format("language model ({}): {} wide, {}, reads up to {} tokens", config.model_type, config.width,
-                         stack(config.decoder), config.max_positions);
-    case Family::encoder:
-      return fmt::format("encoder ({}): {} wide, {}{}", config.model_type, config.width, stack(config.encoder),
-                         config.labels.empty() ? "" : fmt::format(", {} labels", config.labels.size()));
-    case Family::rnn_seq2seq: break;
-  }
-  return fmt::format("recurrent encoder-decoder: hidden {}, {} layers", config.rnn.hidden, config.rnn.layers);
+  if (config.recurrent())
+    return fmt::format("recurrent encoder-decoder: hidden size {}, {} layers", config.rnn.hidden, config.rnn.layers);
+  if (config.has_source())
+    return fmt::format("encoder-decoder ({}): width {}, encoder {}, decoder {}", config.model_type, config.width,
+                       stack(config.encoder), stack(config.decoder));
+  if (config.continues_text())
+    return fmt::format("language model ({}): width {}, {}, context of {} tokens", config.model_type, config.width,
+                       stack(config.decoder), config.max_positions);
+  return fmt::format("encoder ({}): width {}, {}{}", config.model_type, config.width, stack(config.encoder),
+                     config.labels.empty() ? "" : fmt::format(", {} labels", config.labels.size()));
 }
 
 // What a file is by its first bytes and its name, where no model can be made of it.

@@ -1,5 +1,5 @@
 #pragma once
-// What the parts of limpid look share: the text, where results go, and one function a part.
+// What the subcommands of limpid look share: the text, where results go, and one function per subcommand.
 
 #include <nlohmann/json.hpp>
 
@@ -26,7 +26,7 @@ struct LookOptions {
   mutable std::shared_ptr<const Session> unedited;  // the model as it lies on the disk, where open_model has changed it
 };
 
-// A part of the verb: its options, and what it does once they are read.
+// A subcommand: its options, and what it does once they are read.
 struct LookPart {
   CLI::App* app = nullptr;
   std::function<void()> run;
@@ -48,7 +48,7 @@ LookPart add_look_facts(CLI::App& look, LookOptions& options);
 LookPart add_look_beam(CLI::App& look, LookOptions& options);
 LookPart add_look_weight(CLI::App& look, LookOptions& options);
 
-// For those parts.
+// For those subcommands.
 void add_text_options(CLI::App& part, LookOptions& options);
 void add_corpus_options(CLI::App& part, CorpusOptions& corpus, bool required);  // --text, --window, --texts
 void add_result_options(CLI::App& part, LookOptions& options, bool svg);

@@ -23,7 +23,7 @@ struct CaptureCommand {
   bool dry = false;
 };
 
-// One line a text; a second file has the targets. Blank lines are left out, on both sides together.
+// One text per line; a second file has the targets. Blank lines are left out, on both sides together.
 void each_line(const Session& session, const std::vector<std::string>& files,
                const std::function<void(const Example&)>& use) {
   LineReader source(files[0]);

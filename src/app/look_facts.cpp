@@ -30,7 +30,7 @@ std::string where_text(const FactStudy& study, const FactStudyOptions& options) 
 std::string ablation_text(const Session& session, const FactStudy& study) {
   const Ablation& one = study.ablation;
   std::string text = fmt::format(
-      "\nSilencing {} neurons of {} blocks: lost in {} of {} ways to say it (probability {:.3f} → {:.3f}); "
+      "\nSilencing {} neurons of {} blocks: lost in {} of {} paraphrases (probability {:.3f} → {:.3f}); "
       "others kept {:.2f} %\n  {:>5} {:>7} {:>14} {:>11}   {}\n",
       one.neurons.size(), session.config().decoder.layers, one.ways_lost, one.ways, one.probability_before,
       one.probability_after, 100 * one.others_kept, "block", "neuron", "worth (nats)", "elsewhere", "promotes");
@@ -42,7 +42,7 @@ std::string ablation_text(const Session& session, const FactStudy& study) {
   if (one.neurons.size() > kNeuronsShown) text += fmt::format("  … and {} more\n", one.neurons.size() - kNeuronsShown);
   const AblationSummary all(study.ablations);
   return text + fmt::format(
-                    "  the same for {} random facts: lost in every way {:.1f} %, neurons {:.1f}, others kept "
+                    "  the same for {} random facts: lost in every paraphrase {:.1f} %, neurons {:.1f}, others kept "
                     "{:.2f} %\n",
                     study.ablations.size(), 100 * all.lost, all.neurons, 100 * all.others);
 }
@@ -52,7 +52,7 @@ std::string edit_text(const Session& session, const FactStudy& study) {
   const EditSummary all(study.edits);
   std::string text = fmt::format(
       "\nRewriting \"{}\" to \"{}\" by {} columns of one down-projection (|Δ|/|W| {:.3f}):\n"
-      "  said in {} of {} trained ways, {} of {} others; other facts unchanged {:.2f} %\n",
+      "  predicted in {} of {} trained paraphrases, {} of {} others; other facts unchanged {:.2f} %\n",
       visible(session.piece(one.before)), visible(session.piece(one.after)), one.columns.size(), one.relative_change,
       one.ways_changed, one.ways, one.held_out_changed, one.held_out, 100 * one.others_same);
   text += fmt::format("\nRewriting {} random facts, one at a time\n", study.edits.size());
@@ -81,7 +81,7 @@ void show_facts(const LookOptions& options, const FactStudyOptions& study_option
   if (options.json) return write_json(fact_study_json(session, world, study));
   const Fact& fact = world.facts()[study.fact];
   fmt::print(
-      "{} facts; recall {:.2f} % (sentences trained {:.2f} %, other ways to say the same {:.2f} %)\n"
+      "{} facts; recall {:.2f} % (trained sentences {:.2f} %, other paraphrases {:.2f} %)\n"
       "\n\"{}\" · {} · \"{}\": probability {:.3f}, with noise on the subject {:.3f}\n",
       study.facts, 100 * study.recall_facts, 100 * study.recall_trained, 100 * study.recall_held_out, fact.subject,
       fact.relation, fact.object, study.trace.clean, study.trace.corrupted);

@@ -25,7 +25,7 @@ std::string heading(const std::string& layer) {
   return (layer.ends_with(".h") ? "layer " : "block ") + layer.substr(begin, layer.find('.', begin) - begin);
 }
 
-// One line a position and, in each layer, the likeliest token with the watched token's rank.
+// One line per position: of each layer the most likely token with the watched token's rank.
 std::string lens_text(const Session& session, const Example& example, const LensTable& table, int64_t width) {
   const auto layers = static_cast<int64_t>(table.layers.size());
   const int64_t cell = std::clamp<int64_t>((width - 26) / layers - 1, 14, 24);

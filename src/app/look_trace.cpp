@@ -35,7 +35,7 @@ void show_trace(const LookOptions& options, const TraceCommand& command) {
                                         : session.token(session.writer(), command.answer);
   Progress progress(100, options.json);
   const Trace result = causal_trace(session.model(), example, trace, [&](double done) {
-    progress.update(static_cast<int64_t>(100 * done), "of the vectors given back");
+    progress.update(static_cast<int64_t>(100 * done), "of the vectors restored");
   });
   progress.clear();
   const Picture picture = trace_picture(session, example, result, trace);
@@ -49,7 +49,7 @@ void show_trace(const LookOptions& options, const TraceCommand& command) {
 
 LookPart add_look_trace(CLI::App& look, LookOptions& options) {
   CLI::App* part = look.add_subcommand(
-      "trace", "Causal tracing: the subject is corrupted, and one vector after another is given back.");
+      "trace", "Causal tracing: the subject is corrupted, and one vector after another is restored.");
   auto command = std::make_shared<TraceCommand>();
   add_text_options(*part, options);
   part->add_option("--subject", command->subject, "words of the text, or positions (1..2), whose embeddings get noise");
@@ -66,7 +66,7 @@ LookPart add_look_trace(CLI::App& look, LookOptions& options) {
                    "the token looked for, or #ID (default: the likeliest of the clean run)");
   part->add_option("--position", command->trace.position, "after which token the answer stands")->capture_default_str();
   part->add_option("--side", command->trace.side, "encoder or decoder of a model that has both (default: decoder)");
-  part->add_option("--window", command->trace.window, "layers given back together")
+  part->add_option("--window", command->trace.window, "layers restored together")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_result_options(*part, options, true);

@@ -1,4 +1,4 @@
-// limpid VERB …: finds the command and reports what goes wrong.
+// limpid COMMAND …: finds the command and reports what goes wrong.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -55,29 +55,29 @@ constexpr Command kCommands[] = {
 };
 
 void print_help() {
-  fmt::print("Limpid: Transformers you can see through.\n\nUsage: {} VERB [options]\n\n", program_name());
+  fmt::print("Limpid: Transformers you can see through.\n\nUsage: {} COMMAND [options]\n\n", program_name());
   const int64_t width = terminal_width(STDOUT_FILENO);
   for (const Command& command : kCommands)
     fmt::print("  {:14} {}\n", command.name, wrapped(command.summary, width, 17));
-  fmt::print("\n  -V, --version  version, build and instruction set in use\n\n{} help VERB says more.\n",
+  fmt::print("\n  -V, --version  version, build and instruction set in use\n\n{} help COMMAND says more.\n",
              program_name());
 }
 
-const Command* find(std::string_view verb) {
+const Command* find(std::string_view name) {
   for (const Command& command : kCommands)
-    if (verb == command.name) return &command;
+    if (name == command.name) return &command;
   return nullptr;
 }
 
-int unknown(std::string_view verb) {
+int unknown(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Command& command : kCommands) names.emplace_back(command.name);
-  fmt::print(stderr, "limpid: no verb \"{}\"{} {} --help lists all.\n", verb, did_you_mean(verb, names),
+  fmt::print(stderr, "limpid: no command \"{}\"{} {} --help lists all.\n", name, did_you_mean(name, names),
              program_name());
   return 2;
 }
 
-// limpid help VERB …: the verb's own --help.
+// limpid help COMMAND …: the command's own --help.
 int help(int argc, char** argv) {
   const Command* command = find(argv[2]);
   if (!command) return unknown(argv[2]);
@@ -89,18 +89,18 @@ int help(int argc, char** argv) {
 }
 
 int dispatch(int argc, char** argv) {
-  const std::string_view verb = argc > 1 ? argv[1] : "--help";
-  if (verb == "--help" || verb == "-h" || verb == "help") {
-    if (verb == "help" && argc > 2) return help(argc, argv);
+  const std::string_view name = argc > 1 ? argv[1] : "--help";
+  if (name == "--help" || name == "-h" || name == "help") {
+    if (name == "help" && argc > 2) return help(argc, argv);
     print_help();
     return argc > 1 ? 0 : 2;
   }
-  if (verb == "--version" || verb == "-V") {
+  if (name == "--version" || name == "-V") {
     fmt::print("{}\n", version_text());
     return 0;
   }
-  const Command* command = find(verb);
-  return command ? command->run(argc - 1, argv + 1) : unknown(verb);
+  const Command* command = find(name);
+  return command ? command->run(argc - 1, argv + 1) : unknown(name);
 }
 
 int run(int argc, char** argv) {

@@ -51,10 +51,9 @@ bool is_gguf_file(const fs::path& path) {
 }
 
 GgufOptions gguf_options(const QuantizeCommand& command, const LoadedModel& loaded) {
-  const bool encoder = loaded.config().family == Family::encoder;
   return {.name = fs::path(command.model).stem().string(),
           .type = command.type,
-          .pooling = encoder ? gguf_pooling(loaded.sentence.embedding.pooling) : 0};
+          .pooling = loaded.config().writes() ? 0 : gguf_pooling(loaded.sentence.embedding.pooling)};
 }
 
 void write(const QuantizeCommand& command, LoadedModel& loaded, const std::string& format) {

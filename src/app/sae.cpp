@@ -168,7 +168,7 @@ CLI::App* add_train(CommandLine& line, LookOptions& options, TrainCommand& comma
       ->check(CLI::IsMember({"topk", "relu"}))
       ->capture_default_str();
   part->add_option("--features", command.sae.features, "how many (default: --expansion times the vector)");
-  part->add_option("--expansion", command.expansion, "features a number")
+  part->add_option("--expansion", command.expansion, "features per number of the vector")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   part->add_option("--k", command.sae.k, "topk: features kept at each token")->capture_default_str();

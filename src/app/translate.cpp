@@ -71,9 +71,9 @@ void take_defaults(const CommandLine& line, const GenerationConfig& config, Tran
   if (open("--max-length") && config.max_tokens) generate.max_tokens = std::max<int64_t>(*config.max_tokens, 1);
   if (open("--max-length") && !config.max_tokens && config.max_length)
     generate.max_tokens = std::max<int64_t>(*config.max_length - 1, 1);  // it counts the start token
-  GenerationConfig wishes = config;
-  wishes.draws.reset();  // whether to draw is decided
-  take_sampling_defaults(line, wishes, options.drawing.sampling, options.drawing.rules);
+  GenerationConfig defaults = config;
+  defaults.draws.reset();  // whether to draw is decided
+  take_sampling_defaults(line, defaults, options.drawing.sampling, options.drawing.rules);
   generate.rules = options.drawing.rules;
   generate.repetition_penalty = options.drawing.sampling.repetition_penalty;
 }

@@ -56,7 +56,7 @@ int run_verify(int argc, char** argv) {
                   "folders with config.json, model.safetensors and either batch.json and expected.safetensors, or "
                   "case.safetensors (ids, logits, hidden states)")
       ->required();
-  line.add_flag("--json", json, "one JSON line a case");
+  line.add_flag("--json", json, "print JSON, one object per case");
   if (const auto code = line.read(argc, argv)) return *code;
 
   const Tolerances tolerances;

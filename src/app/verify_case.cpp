@@ -39,15 +39,11 @@ Batch read_batch(const std::filesystem::path& path, const Config& config) {
     }
     return result;
   };
-  switch (config.family) {
-    case Family::seq2seq:
-    case Family::rnn_seq2seq:
-      check(config.decoder_start_token.has_value(), "[verify] the config has no decoder_start_token_id");
-      return Batch::pairs(rows("source"), rows("target"), static_cast<int32_t>(*config.decoder_start_token));
-    case Family::language_model: return Batch::next_tokens(rows("tokens"));
-    case Family::encoder: return Batch::masked(rows("tokens"), rows("labels"));
+  if (config.has_source()) {
+    check(config.decoder_start_token.has_value(), "[verify] the config has no decoder_start_token_id");
+    return Batch::pairs(rows("source"), rows("target"), static_cast<int32_t>(*config.decoder_start_token));
   }
-  fail("[verify] unknown family");
+  return config.continues_text() ? Batch::next_tokens(rows("tokens")) : Batch::masked(rows("tokens"), rows("labels"));
 }
 
 Case open_case(const std::filesystem::path& folder) {

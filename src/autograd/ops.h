@@ -16,7 +16,7 @@ namespace limpid {
 enum class WeightLayout { out_in, in_out };  // how a matrix lies in memory: in_out is GPT-2's
 
 // y = x·Wᵀ + b. Several weights give their outputs side by side; where they lie side by side in memory, one product
-// serves all. No biases, or one a weight.
+// serves all. No biases, or one per weight.
 Tensor linear(Run& run, const Tensor& x, std::span<const Weight* const> weights, std::span<const Weight* const> biases,
               WeightLayout layout = WeightLayout::out_in);
 
@@ -72,7 +72,7 @@ Tensor select_rows(Run& run, const Tensor& x, std::span<const int32_t> rows);
 Tensor spread_rows(Run& run, const Tensor& x, std::span<const int32_t> rows, int64_t count);
 Tensor concatenate_rows(Run& run, std::span<const Tensor> parts);
 Tensor concatenate_columns(Run& run, std::span<const Tensor> parts);
-// Rotary positions, one a token; x is (tokens, heads·head_size). Each run of rows has its rotation.
+// Rotary positions, one per token; x is (tokens, heads·head_size). Each run of rows has its rotation.
 struct RotatedRows {
   int64_t rows;
   std::shared_ptr<const Rotation> rotation;

@@ -18,7 +18,7 @@ struct TapLayout {
   const Sequences* keys = nullptr;  // pairs only: the sequences looked at. The value is then one row of numbers: for
                                     // each sequence (heads, queries, keys), one sequence after another
   int64_t heads = 1;                // features are heads·size, or pairs are per head
-  const std::vector<int32_t>* order = nullptr;  // of recurrent models, whose taps fire once a step: rows->begin(i)
+  const std::vector<int32_t>* order = nullptr;  // of recurrent models, whose taps fire once per step: rows->begin(i)
                                                 // belongs to sequence order[i] of the batch; null: to sequence i
   int64_t step = 0;                             // and the step, counted from 0
   bool other_kernel =

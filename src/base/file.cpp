@@ -38,31 +38,36 @@ class Descriptor {
 [[noreturn]] void fail_reading(const fs::path& path, int code) {
   switch (code) {
     case ENOENT:
-    case ENOTDIR: fail("[file] {}: there is no such file: is the name right?", path.string());
+    case ENOTDIR: fail(ErrorKind::not_found, "[file] {}: there is no such file: is the name right?", path.string());
     case EACCES:
-    case EPERM: fail("[file] {}: no permission to read it: look at its owner and mode with ls -l", path.string());
+    case EPERM:
+      fail(ErrorKind::io, "[file] {}: no permission to read it: look at its owner and mode with ls -l", path.string());
     case EISDIR: fail("[file] {}: is a folder: name a file in it", path.string());
-    default: fail("[file] {}: cannot be read: {}", path.string(), std::generic_category().message(code));
+    default: fail(ErrorKind::io, "[file] {}: cannot be read: {}", path.string(), std::generic_category().message(code));
   }
 }
 
 [[noreturn]] void fail_writing(const fs::path& path, int code, uint64_t written) {
   switch (code) {
     case ENOENT:
-    case ENOTDIR: fail("[file] {}: its folder does not exist: create it first", path.string());
+    case ENOTDIR: fail(ErrorKind::not_found, "[file] {}: its folder does not exist: create it first", path.string());
     case EACCES:
     case EPERM:
-    case EROFS: fail("[file] {}: no permission to write there: look at the folder's owner and mode", path.string());
+    case EROFS:
+      fail(ErrorKind::io, "[file] {}: no permission to write there: look at the folder's owner and mode",
+           path.string());
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-      fail("[file] {}: {} after {}; the old file, if any, is as it was: free some room or write elsewhere",
+      fail(ErrorKind::io,
+           "[file] {}: {} after {}; the old file, if any, is as it was: free some room or write elsewhere",
            path.string(),
            code == ENOSPC   ? "the disk is full"
            : code == EDQUOT ? "your disk quota is used up"
                             : "the limit on a file's size is reached",
            bytes_text(written));
-    default: fail("[file] {}: cannot be written: {}", path.string(), std::generic_category().message(code));
+    default:
+      fail(ErrorKind::io, "[file] {}: cannot be written: {}", path.string(), std::generic_category().message(code));
   }
 }
 
@@ -189,7 +194,7 @@ void AtomicFile::close() {
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
   check(descriptor_ >= 0, "[file] {}: is written already: write before commit()", path_.string());
-  constexpr size_t kPiece = 1 << 30;  // Linux takes at most 2 GB a call
+  constexpr size_t kPiece = 1 << 30;  // Linux takes at most 2 GB per call
   while (!bytes.empty()) {
     const ssize_t done = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kPiece));
     if (done < 0 && errno == EINTR) continue;

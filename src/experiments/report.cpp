@@ -232,7 +232,7 @@ std::string markdown_table(const fs::path& out, Language language) {
                               verdict.passed, verdict.seeds, part.otherwise.in(language));
     }
   }
-  check(any, "[experiment] {}: no results there: run limpid experiment all --out {}", out.string(), out.string());
+  check(any, "[experiment] {}: holds no results: run experiments with it as their folder first", out.string());
   if (!failed.empty()) text += word("\nParts that failed:\n\n", "\n통과하지 못한 부분:\n\n") + failed;
   return text;
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/paths.h"
 
 namespace limpid {
 namespace {
@@ -278,8 +279,8 @@ void GgufFile::add_other_files() {
     const std::filesystem::path other = numbered(path(), number);
     check(other != path(), "{}: is one of {} files, but its name does not end like -00001-of-{:05}.gguf: rename it",
           where(), count, count);
-    check(std::filesystem::exists(other), "{}: is one of {} files, and {} is not beside it: fetch it too", where(),
-          count, other.filename().string());
+    check(path_exists(other), "{}: is one of {} files, and {} is not beside it: fetch it too", where(), count,
+          other.filename().string());
     files_.emplace_back(other);
     GgufContents more = parse_gguf(files_.back().bytes(), "[gguf] " + other.string());
     const auto no = more.values.find("split.no");

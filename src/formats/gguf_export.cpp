@@ -93,7 +93,8 @@ void write_gguf(const std::filesystem::path& path, Model& model, const Tokenizer
                 const GgufOptions& options) {
   const Config& config = model.config();
   const std::string reason = why_no_gguf(config, tokenizers);
-  check(reason.empty(), "[gguf] this model cannot be a GGUF file: {}: write a folder instead", reason);
+  if (!reason.empty())
+    fail(ErrorKind::unsupported, "[gguf] this model cannot be a GGUF file: {}: write a folder instead", reason);
   const GgufFacts facts = gguf_facts(config);
   GgufWriter writer;
   writer.text("general.architecture", facts.architecture);

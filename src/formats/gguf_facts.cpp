@@ -208,7 +208,7 @@ std::string_view model_type_of(std::string_view architecture) {
 }
 
 GgufFacts gguf_facts(const Config& config) {
-  const StackConfig& stack = config.family == Family::seq2seq ? config.encoder : config.stack();
+  const StackConfig& stack = config.cross_attention() ? config.encoder : config.stack();
   GgufFacts facts{.architecture = std::string(gguf_architecture(config.model_type)),
                   .vocab = config.vocab,
                   .width = config.width,

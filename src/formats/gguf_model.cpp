@@ -21,7 +21,7 @@ void add_special(const GgufFile& file, ordered_json& json) {
 
 DType type_of(const GgufTensor& tensor, const std::string& where) {
   const std::string_view name = tensor.type ? tensor.type->name : "";
-  const auto type = number_type_named(name);
+  const auto type = dtype_named(name);
   check(type.has_value(),
         "{}: tensor {} holds numbers of type {}: Limpid reads F32, F16, BF16, Q4_0 to Q8_0 and Q2_K to Q6_K", where,
         in_quotes(tensor.name), name.empty() ? std::to_string(tensor.type_id) : std::string(name));
@@ -57,8 +57,8 @@ Config gguf_config(const GgufFile& file) {
   check(config.decoder.layers + config.encoder.layers <= static_cast<int64_t>(file.tensors().size()),
         "{}: says it has {} layers, but holds {} tensors: damaged?", file.where(),
         config.decoder.layers + config.encoder.layers, file.tensors().size());
-  config.layout = WeightLayout::out_in;                                // GGUF turns GPT-2's matrices
-  if (config.family == Family::encoder) config.head = HeadKind::none;  // and leaves out BERT's pooler
+  config.layout = WeightLayout::out_in;                // GGUF turns GPT-2's matrices
+  if (!config.writes()) config.head = HeadKind::none;  // and leaves out BERT's pooler
   return config;
 }
 

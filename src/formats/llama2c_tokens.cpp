@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "formats/llama2c.h"
 #include "text/bpe_tokenizer.h"
 #include "text/sentencepiece_model.h"
@@ -60,7 +61,7 @@ std::shared_ptr<const Tokenizer> read_llama2c_tokens(const std::filesystem::path
 
 std::filesystem::path llama2c_tokens_beside(const std::filesystem::path& model, int64_t vocab) {
   for (const std::string& name : {fmt::format("tok{}.bin", vocab), std::string("tokenizer.bin")})
-    if (auto path = model.parent_path() / name; std::filesystem::exists(path)) return path;
+    if (auto path = model.parent_path() / name; path_exists(path)) return path;
   return {};
 }
 

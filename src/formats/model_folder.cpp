@@ -61,9 +61,9 @@ std::vector<DType> block_types_of(const Config& config, const std::string& name)
   if (quantization != config.json.end() && quantization->is_object() && quantization->contains("types")) {
     const auto& types = quantization->at("types");
     const auto found = types.is_object() ? types.find(name) : types.end();
-    const auto type = found != types.end() && found->is_string() ? number_type_named(found->get<std::string>())
-                                                                 : std::optional<DType>();
-    if (type && is_quantized(*type) && *type != DType::q8) return {*type};
+    const auto type =
+        found != types.end() && found->is_string() ? dtype_named(found->get<std::string>()) : std::optional<DType>();
+    if (type && is_blocked(*type)) return {*type};
   }
   return {DType::q4_0, DType::q8_0};
 }
@@ -88,7 +88,7 @@ void attach_quantized(const SafetensorsFolder& files, const Config& config, cons
         weight.name, entry.type_name, fmt::join(entry.shape, ", "), fmt::join(weight.shape, ", "));
   const SafetensorsEntry& scales = files.get(weight.name + "_scale");
   check(scales.type == DType::f32 && scales.shape == std::vector{rows},
-        "{}: {} has {} of shape [{}] instead of one F32 a row: quantise the model again", where, scales.name,
+        "{}: {} has {} of shape [{}] instead of one F32 per row: quantise the model again", where, scales.name,
         scales.type_name, fmt::join(scales.shape, ", "));
   if (weight.file_rows) {
     copy_from_file_order(*weight.file_rows, entry.bytes.data(), cols, holder.make(weight, DType::q8));

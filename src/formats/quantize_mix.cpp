@@ -20,10 +20,11 @@ struct Mix {
   std::string_view name;
   DType type;  // of what is not named otherwise
 };
-constexpr std::array kMixes = {
-    Mix{"Q2_K", kQ2_K},   Mix{"Q3_K_S", kQ3_K}, Mix{"Q3_K_M", kQ3_K}, Mix{"Q3_K_L", kQ3_K},    Mix{"Q4_0", DType::q4_0},
-    Mix{"Q4_1", kQ4_1},   Mix{"Q4_K_S", kQ4_K}, Mix{"Q4_K_M", kQ4_K}, Mix{"Q5_0", kQ5_0},      Mix{"Q5_1", kQ5_1},
-    Mix{"Q5_K_S", kQ5_K}, Mix{"Q5_K_M", kQ5_K}, Mix{"Q6_K", kQ6_K},   Mix{"Q8_0", DType::q8_0}};
+constexpr std::array kMixes = {Mix{"Q2_K", DType::q2_k},   Mix{"Q3_K_S", DType::q3_k}, Mix{"Q3_K_M", DType::q3_k},
+                               Mix{"Q3_K_L", DType::q3_k}, Mix{"Q4_0", DType::q4_0},   Mix{"Q4_1", DType::q4_1},
+                               Mix{"Q4_K_S", DType::q4_k}, Mix{"Q4_K_M", DType::q4_k}, Mix{"Q5_0", DType::q5_0},
+                               Mix{"Q5_1", DType::q5_1},   Mix{"Q5_K_S", DType::q5_k}, Mix{"Q5_K_M", DType::q5_k},
+                               Mix{"Q6_K", DType::q6_k},   Mix{"Q8_0", DType::q8_0}};
 
 struct Place {
   Part part = Part::other;
@@ -67,7 +68,7 @@ Place place_of(const Weight& weight, const Config& config) {
     if (!within) continue;
     Place place{part_in_block(stack->parts, within->second), stack == &names.decoder, within->first};
     // llama.cpp knows T5's by another name, under which nothing is said of it.
-    if (config.family == Family::seq2seq && place.part == Part::attention_output) place.part = Part::other;
+    if (config.cross_attention() && place.part == Part::attention_output) place.part = Part::other;
     return place;
   }
   if (weight.part == ParameterRole::output) return {Part::output};
@@ -85,36 +86,40 @@ struct Rules {
 
   DType of_value(int64_t i) const {
     DType result = type;
-    if (mix == "Q2_K") result = queries_per_key >= 4 ? kQ4_K : kQ3_K;
-    if (mix == "Q3_K_M") result = i < 2 ? kQ5_K : kQ4_K;
-    if (mix == "Q3_K_L") result = kQ5_K;
-    if ((mix == "Q4_K_M" || mix == "Q5_K_M") && gets_more(i, values)) result = kQ6_K;
-    if (mix == "Q4_K_S" && i < 4) result = kQ5_K;
+    if (mix == "Q2_K") result = queries_per_key >= 4 ? DType::q4_k : DType::q3_k;
+    if (mix == "Q3_K_M") result = i < 2 ? DType::q5_k : DType::q4_k;
+    if (mix == "Q3_K_L") result = DType::q5_k;
+    if ((mix == "Q4_K_M" || mix == "Q5_K_M") && gets_more(i, values)) result = DType::q6_k;
+    if (mix == "Q4_K_S" && i < 4) result = DType::q5_k;
     // Models of 70 billion: a value serves eight heads, so that its matrix is small.
-    if (layers == 80 && queries_per_key > 1 && (result == kQ3_K || result == kQ4_K)) result = kQ5_K;
+    if (layers == 80 && queries_per_key > 1 && (result == DType::q3_k || result == DType::q4_k)) result = DType::q5_k;
     return experts == 8 ? DType::q8_0 : result;
   }
   DType of_down(int64_t i) const {
-    if (mix == "Q2_K") return kQ3_K;
-    if (mix == "Q3_K_M") return i < downs / 16 ? kQ5_K : kQ4_K;
-    if (mix == "Q3_K_L") return kQ5_K;
-    if ((mix == "Q4_K_M" || mix == "Q5_K_M") && gets_more(i, downs)) return kQ6_K;
-    if (mix == "Q4_K_S" && i < downs / 8) return kQ5_K;
+    if (mix == "Q2_K") return DType::q3_k;
+    if (mix == "Q3_K_M") return i < downs / 16 ? DType::q5_k : DType::q4_k;
+    if (mix == "Q3_K_L") return DType::q5_k;
+    if ((mix == "Q4_K_M" || mix == "Q5_K_M") && gets_more(i, downs)) return DType::q6_k;
+    if (mix == "Q4_K_S" && i < downs / 8) return DType::q5_k;
     return type;
   }
   DType of_attention_output() const {
     if (experts == 8)
-      return mix == "Q2_K" || mix == "Q3_K_S" || mix == "Q3_K_M" || mix == "Q4_K_S" || mix == "Q4_K_M" ? kQ5_K : type;
-    if (mix == "Q2_K") return kQ3_K;
-    if (mix == "Q3_K_M") return kQ4_K;
-    return mix == "Q3_K_L" ? kQ5_K : type;
+      return mix == "Q2_K" || mix == "Q3_K_S" || mix == "Q3_K_M" || mix == "Q4_K_S" || mix == "Q4_K_M" ? DType::q5_k
+                                                                                                       : type;
+    if (mix == "Q2_K") return DType::q3_k;
+    if (mix == "Q3_K_M") return DType::q4_k;
+    return mix == "Q3_K_L" ? DType::q5_k : type;
   }
 };
 
 // A type whose blocks fill rows of so many numbers.
 DType fitting(DType type, int64_t cols) {
   if (cols % block_numbers(type) == 0) return type;
-  const DType smaller = type == kQ6_K ? DType::q8_0 : type == kQ5_K ? kQ5_1 : type == kQ4_K ? kQ5_0 : DType::q4_0;
+  const DType smaller = type == DType::q6_k   ? DType::q8_0
+                        : type == DType::q5_k ? DType::q5_1
+                        : type == DType::q4_k ? DType::q5_0
+                                              : DType::q4_0;
   return cols % kBlockNumbers == 0 ? smaller : DType::f16;
 }
 
@@ -166,7 +171,7 @@ std::vector<DType> mixed_types(Model& model, std::string_view mix) {
     places.push_back(place_of(*weights[i], config));
     places.back().index = i;
   }
-  if (config.family == Family::seq2seq) std::stable_sort(places.begin(), places.end(), counts_before);
+  if (config.cross_attention()) std::stable_sort(places.begin(), places.end(), counts_before);
   const auto count = [&](Part part) {
     return std::count_if(places.begin(), places.end(), [&](const Place& place) { return place.part == part; });
   };
@@ -182,8 +187,8 @@ std::vector<DType> mixed_types(Model& model, std::string_view mix) {
     const int64_t cols = is_turned(weight, config) ? weight.shape[0] : weight.shape[1];
     DType type = found->type;
     switch (place.part) {
-      case Part::output: type = type == DType::q8_0 ? type : kQ6_K; break;
-      case Part::embedding: type = tied && type != DType::q8_0 ? kQ6_K : type; break;
+      case Part::output: type = type == DType::q8_0 ? type : DType::q6_k; break;
+      case Part::embedding: type = tied && type != DType::q8_0 ? DType::q6_k : type; break;
       case Part::value: type = rules.of_value(value++); break;
       case Part::key: type = config.experts.count == 8 ? DType::q8_0 : type; break;
       case Part::attention_output: type = rules.of_attention_output(); break;

@@ -22,7 +22,7 @@ constexpr std::pair<std::string_view, int> kOtherTypes[] = {
     {"F8_E8M0", 8}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F4", 4},   {"F8_E5M2FNUZ", 8}, {"F8_E4M3FNUZ", 8}};
 
 std::optional<DType> readable_type(std::string_view name) {
-  const auto type = number_type_named(name);
+  const auto type = dtype_named(name);
   return type && !is_quantized(*type) ? type : std::nullopt;
 }
 

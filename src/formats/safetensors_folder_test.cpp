@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 
 constexpr const char* kIndex = "model.safetensors.index.json";
 
-// Writes a file with one number a name.
+// Writes a file with one number per name.
 void write_shard(const std::filesystem::path& path, const std::vector<std::string>& names) {
   static constexpr float kNumber = 3;
   std::vector<TensorToWrite> tensors;

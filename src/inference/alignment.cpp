@@ -36,7 +36,7 @@ void watch_heads(FunctionProbe& probe, const Config& config, const AlignmentOpti
   }
 }
 
-// A recurrent decoder looks once a step, for the targets that are still running.
+// A recurrent decoder looks once per step, for the targets that are still running.
 void watch_steps(FunctionProbe& probe, const Config& config, const AlignmentOptions& options,
                  std::vector<Alignment>& results) {
   check(config.rnn.context == ContextUse::additive,

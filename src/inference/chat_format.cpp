@@ -1,6 +1,7 @@
 #include "inference/chat_format.h"
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "formats/gguf.h"
 #include "text/storable_tokenizer.h"
 
@@ -26,7 +27,7 @@ std::optional<ChatFormat> open_gguf(const std::filesystem::path& path) {
 }  // namespace
 
 std::optional<ChatFormat> ChatFormat::open(const std::filesystem::path& model) {
-  if (!std::filesystem::is_directory(model)) return model.extension() == ".gguf" ? open_gguf(model) : std::nullopt;
+  if (!is_folder(model)) return model.extension() == ".gguf" ? open_gguf(model) : std::nullopt;
   std::string text = chat_template_of(model);
   if (text.empty()) return std::nullopt;
   return ChatFormat(ChatTemplate::parse(std::move(text)), special_names_of(model));

@@ -73,7 +73,7 @@ class SamplingTask : public GenerationTask {
     return {1, std::min(context_, before + std::min(asked, room))};
   }
 
-  void look(int64_t /*row*/, std::span<real> scores) override {
+  void on_logits(int64_t /*row*/, std::span<real> scores) override {
     const CompletionOptions& options = request_.options;
     const double log_sum = log_sum_of_exp(scores);
     choice_ = {.top = likeliest(scores, options.top, log_sum)};

@@ -211,7 +211,7 @@ void Engine::Lane::write() {
   state->step(ids, [&](int64_t first, Matrix scores) {
     parallel_for(scores.rows, [&](int64_t i) {
       const auto [writing, row] = rows[first + i];
-      writing->look(row, {scores.row(i), static_cast<size_t>(scores.cols)});
+      writing->on_logits(row, {scores.row(i), static_cast<size_t>(scores.cols)});
     });
   });
 }

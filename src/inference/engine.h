@@ -15,9 +15,10 @@
 //
 // Texts run in lanes. The first lane has all threads to itself while it has room: so a few texts are as quick as can
 // be. Further texts open another lane, as long as there are threads; then the lanes take their steps side by side, a
-// thread each, and threads wait for one another once a step instead of once a product.
+// thread each, and threads wait for one another once per step instead of once per product.
 //
-// One thread uses an engine; results come from within step(), cancel() and add()'s caller. They may add texts.
+// One thread uses an engine; results come on that thread, from within step() and cancel(). Whoever gets one may add
+// texts.
 
 #include <chrono>
 #include <deque>

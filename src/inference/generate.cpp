@@ -72,7 +72,7 @@ class Search : public GenerationTask {
   Limits limits() const override { return {options_.beam, std::max<int64_t>(1, max_tokens_)}; }
 
   // While the prefix is written the text has one hypothesis and no choice.
-  void look(int64_t row, std::span<real> scores) override {
+  void on_logits(int64_t row, std::span<real> scores) override {
     if (forced_ < prefix_.size()) {
       forced_score_ = scores[prefix_[forced_]] - (scores_ ? log_sum(scores) : 0);
       return;

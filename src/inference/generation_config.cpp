@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/paths.h"
 
 namespace limpid {
 namespace {
@@ -75,8 +76,8 @@ class Reader {
 
 GenerationConfig read_generation_config(const fs::path& folder, int64_t vocab) {
   fs::path path = folder / "generation_config.json";
-  if (!fs::exists(path)) path = folder / "config.json";
-  if (!fs::exists(path)) return {};
+  if (!path_exists(path)) path = folder / "config.json";
+  if (!path_exists(path)) return {};
   const json file = read_json(path);
   check(file.is_object(), "[generation] {}: is not an object: is it the right file?", path.string());
   const Reader reader(file, vocab, "[generation] " + path.string());

@@ -39,7 +39,7 @@ class GenerationTask {
 
   // One step: every row's scores are looked at (rows from several threads at once; the scores may be changed), then
   // the text goes on.
-  virtual void look(int64_t row, std::span<real> scores) = 0;
+  virtual void on_logits(int64_t row, std::span<real> scores) = 0;
   virtual void advance() = 0;
 
   struct Row {

@@ -3,6 +3,7 @@
 #include <array>
 #include <fstream>
 
+#include "base/paths.h"
 #include "formats/gguf_model.h"
 #include "formats/gguf_tokenizer.h"
 #include "formats/llama2c.h"
@@ -16,8 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 void check_folder(const fs::path& folder) {
-  check(fs::exists(folder / "config.json"), "[model] \"{}\" has no config.json: name the folder that training wrote",
-        folder.string());
+  if (!path_exists(folder / "config.json"))
+    fail(ErrorKind::not_found, "[model] \"{}\" has no config.json: name the folder that training wrote",
+         folder.string());
 }
 
 bool is_gguf(const fs::path& path) {
@@ -73,7 +75,7 @@ LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
   if (has_tokenizers(folder)) {
     loaded.tokenizers = load_tokenizers(folder);
     // Limpid trains by the custom of the family, whatever template stands in the tokenizer.json of a run.
-    const bool ours = config.recurrent() || fs::exists(folder / "recipe.toml");
+    const bool ours = config.recurrent() || path_exists(folder / "recipe.toml");
     if (ours && loaded.tokenizers.after.empty()) loaded.tokenizers.stated = false;
   } else if (options.need_tokenizers) {
     config.notes.emplace_back("the folder has no vocabulary: texts are token ids, such as \"17 4 523\"");
@@ -154,10 +156,11 @@ void pack_where_it_pays(Model& model) {
 }  // namespace
 
 LoadedModel load_model(const fs::path& path, const LoadOptions& options) {
-  check(fs::exists(path), "[model] there is no \"{}\": name the folder that training wrote, or a model's file",
-        path.string());
+  if (!path_exists(path))
+    fail(ErrorKind::not_found, "[model] there is no \"{}\": name the folder that training wrote, or a model's file",
+         path.string());
   LoadedModel loaded;
-  if (fs::is_directory(path))
+  if (is_folder(path))
     loaded = load_folder(path, options);
   else if (is_gguf(path))
     loaded = load_gguf(path, options);
@@ -171,8 +174,10 @@ LoadedModel load_model(const fs::path& path, const LoadOptions& options) {
 }
 
 Tokenizers open_tokenizers(const fs::path& path) {
-  check(fs::exists(path), "[tokenizer] there is no \"{}\": name a model, or a file of its vocabulary", path.string());
-  if (fs::is_directory(path)) return load_tokenizers(path);
+  if (!path_exists(path))
+    fail(ErrorKind::not_found, "[tokenizer] there is no \"{}\": name a model, or a file of its vocabulary",
+         path.string());
+  if (is_folder(path)) return load_tokenizers(path);
   if (is_gguf(path)) return gguf_tokenizers(GgufFile(path));
   if (path.extension() != ".bin") return load_tokenizer_file(path);
   return llama2c_tokenizers(tokens_of_llama2c(path));

@@ -51,11 +51,16 @@ std::vector<int32_t> input_ids(const LoadedModel& loaded, std::string_view text)
   return {begin};
 }
 
+int32_t end_token(const LoadedModel& loaded) {
+  if (loaded.config().eos_token) return static_cast<int32_t>(*loaded.config().eos_token);
+  const std::vector<int32_t>& ends = loaded.generation.rules.ends;
+  check(!ends.empty(), "[text] the config does not say which token ends a text: add \"eos_token_id\"");
+  return ends.front();
+}
+
 std::vector<int32_t> target_ids(const LoadedModel& loaded, std::string_view text) {
-  check(loaded.config().eos_token.has_value(),
-        "[text] the config does not say which token ends a text: add \"eos_token_id\"");
   std::vector<int32_t> ids = loaded.tokenizers.target->encode(text);
-  ids.push_back(static_cast<int32_t>(*loaded.config().eos_token));
+  ids.push_back(end_token(loaded));
   return ids;
 }
 

@@ -18,6 +18,9 @@ SpecialCount special_count(const LoadedModel& loaded);
 // wants one). For a language model without a text it is the token that begins one; throws where the model has none.
 std::vector<int32_t> input_ids(const LoadedModel& loaded, std::string_view text);
 
+// The token that ends what an encoder-decoder model writes, by its config or else its generation_config.json.
+int32_t end_token(const LoadedModel& loaded);
+
 // A target of an encoder-decoder model, with its end token.
 std::vector<int32_t> target_ids(const LoadedModel& loaded, std::string_view text);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/byte_tokenizer.h"
+#include "inference/texts.h"
 #include "models/small_models.h"
 
 namespace limpid {
@@ -11,10 +12,10 @@ namespace {
 using Ids = std::vector<int32_t>;
 constexpr int32_t kBegin = ByteTokenizer::kBegin, kEnd = ByteTokenizer::kEnd, kMask = ByteTokenizer::kMask;
 
-LoadedModel loaded(const std::string& name, Ids before = {}, Ids after = {}) {
+LoadedModel loaded(const std::string& name, Ids before = {}, Ids after = {}, bool has_end = true) {
   nlohmann::ordered_json json = small_configs().at(name);
   json["vocab_size"] = 260;
-  json["eos_token_id"] = kEnd;
+  json["eos_token_id"] = has_end ? nlohmann::ordered_json(kEnd) : nlohmann::ordered_json();
   LoadedModel result;
   result.model = make_model(parse_config(json));
   const auto tokenizer = std::make_shared<ByteTokenizer>();
@@ -47,6 +48,32 @@ TEST(ModelText, FilesMaySayThatNothingStandsAroundAText) {
   LoadedModel model = loaded("gpt2");
   model.tokenizers.stated = true;
   EXPECT_EQ(input_ids(model, "ab"), (Ids{kBegin, 'a', 'b'}));  // a language model's text begins all the same
+}
+
+TEST(ModelText, GenerationConfigMayNameTheEndInstead) {
+  LoadedModel model = loaded("gpt2", {}, {}, false);
+  ASSERT_FALSE(model.config().eos_token.has_value());
+  EXPECT_THROW(end_token(model), Error);
+  model.generation.rules.ends = {17, 9};
+  EXPECT_EQ(end_token(model), 17);
+  EXPECT_EQ(target_ids(model, "ab"), (Ids{'a', 'b', 17}));
+}
+
+TEST(ModelText, WhatTheFilesSayEndsATextEndsACompletion) {
+  LoadedModel model = loaded("gpt2");
+  Parameters parameters([&](const WeightVisitor& visitor) { model.model->visit_parameters(visitor); });
+  parameters.initialize(1);
+  const CompletionOptions greedy{.sampling = {.temperature = 0}, .max_tokens = 5};
+  const Completion whole = complete(model, "ab", greedy);
+  ASSERT_EQ(whole.tokens.size(), 5u);
+  model.generation.rules.ends = {whole.tokens[0].id};
+  const Completion ended = complete(model, "ab", greedy);
+  EXPECT_EQ(ended.tokens.size(), 0u);
+  EXPECT_EQ(ended.ending, FinishReason::end_token);
+  // The caller's own rules go first.
+  CompletionOptions own = greedy;
+  own.rules.suppressed = {whole.tokens[0].id};
+  EXPECT_EQ(complete(model, "ab", own).ending, FinishReason::max_tokens);
 }
 
 TEST(ModelText, MasksAreFoundUnderTheirNames) {

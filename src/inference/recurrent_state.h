@@ -1,5 +1,5 @@
 #pragma once
-// State of a recurrent encoder-decoder: a vector or two a layer and row, and what its attention looks at.
+// State of a recurrent encoder-decoder: a vector or two per layer and row, and what its attention looks at.
 
 #include <algorithm>
 

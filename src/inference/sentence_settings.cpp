@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/nearest.h"
+#include "base/paths.h"
 #include "formats/safetensors_folder.h"
 
 namespace limpid {
@@ -47,7 +48,7 @@ Pooling read_pooling(const fs::path& file) {
 
 DenseLayer read_dense(const fs::path& folder) {
   const json config = read_json(folder / "config.json");
-  check(fs::exists(folder / "model.safetensors"),
+  check(path_exists(folder / "model.safetensors"),
         "[embed] {}: has no model.safetensors: save the model with a newer release of sentence-transformers",
         folder.string());
   const SafetensorsFolder files(folder);
@@ -100,13 +101,13 @@ std::string SentenceSettings::prompt(const std::string& name) const {
 
 SentenceSettings read_sentence_settings(const fs::path& folder) {
   SentenceSettings settings;
-  if (fs::exists(folder / "modules.json")) read_modules(folder, settings);
-  if (fs::exists(folder / "sentence_bert_config.json")) {
+  if (path_exists(folder / "modules.json")) read_modules(folder, settings);
+  if (path_exists(folder / "sentence_bert_config.json")) {
     const json config = read_json(folder / "sentence_bert_config.json");
     if (config.is_object() && config.contains("max_seq_length") && config.at("max_seq_length").is_number_unsigned())
       settings.max_tokens = config.at("max_seq_length").get<int64_t>();
   }
-  if (fs::exists(folder / "config_sentence_transformers.json")) {
+  if (path_exists(folder / "config_sentence_transformers.json")) {
     const json config = read_json(folder / "config_sentence_transformers.json");
     settings.default_prompt = text_of(config, "default_prompt_name");
     if (config.is_object() && config.contains("prompts") && config.at("prompts").is_object())

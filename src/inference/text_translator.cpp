@@ -125,7 +125,7 @@ std::string TextTranslator::text_of(const TranslatedText& text, size_t choice) c
 
 Alignment TextTranslator::aligned(const TranslatedPart& part, size_t choice, const AlignmentOptions& which) const {
   std::vector<int32_t> target = part.choice(choice).ids;
-  target.push_back(static_cast<int32_t>(*loaded_.config().eos_token));
+  target.push_back(end_token(loaded_));
   return align(*loaded_.model, {&part.source, 1}, {&target, 1}, which).at(0);
 }
 

@@ -19,18 +19,24 @@ std::vector<std::vector<int32_t>> inputs(const LoadedModel& loaded, std::span<co
   return all_ids(texts, [&](const std::string& text) { return input_ids(loaded, text); });
 }
 
+// What the caller asks for, else what the model's files state.
+TokenRules rules_of(const LoadedModel& loaded, const TokenRules& asked) {
+  return asked.any() || !asked.ends.empty() ? asked : loaded.generation.rules;
+}
+
 }  // namespace
 
 Completion complete(const LoadedModel& loaded, std::string_view prompt, const CompletionOptions& options,
                     const std::function<bool(std::string_view)>& on_text) {
   CompletionRequest request{.ids = input_ids(loaded, prompt), .options = options};
+  request.options.rules = rules_of(loaded, options.rules);
   if (on_text) request.listener = [&](const CompletionPart& part) { return on_text(part.text); };
   return complete(*loaded.model, *loaded.tokenizers.target, std::span(&request, 1), {}).front();
 }
 
 std::vector<std::string> translate(const LoadedModel& loaded, std::span<const std::string> texts,
                                    TextTranslatorOptions options) {
-  options.generate.rules = loaded.generation.rules;
+  options.generate.rules = rules_of(loaded, options.generate.rules);
   const TextTranslator translator(loaded, options);
   Engine engine(*loaded.model, {});
   std::vector<TranslatedText> translated(texts.size());

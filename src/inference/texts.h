@@ -18,12 +18,12 @@
 
 namespace limpid {
 
-// Continues a prompt. `on_text` hears every piece of text as soon as it is written; false from it: enough.
+// Continues a prompt. `on_text` hears every piece of text as soon as it is written; false from it: enough. Which tokens
+// end a text or may not be written is what the options say, or else the model's files (generation_config.json).
 Completion complete(const LoadedModel& loaded, std::string_view prompt, const CompletionOptions& options = {},
                     const std::function<bool(std::string_view)>& on_text = {});
 
-// The best translation of each text, which may be longer than the model reads at once, by the rules that the model's
-// files state for what may be written.
+// The best translation of each text, which may be longer than the model reads at once. What may be written, likewise.
 std::vector<std::string> translate(const LoadedModel& loaded, std::span<const std::string> texts,
                                    TextTranslatorOptions options = {});
 

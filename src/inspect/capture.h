@@ -2,7 +2,7 @@
 // Capture: the values of chosen taps over many texts, streamed to disk. Sizes follow from the lengths of the texts, so
 // the bytes are known before the first pass, and memory holds one text at a time.
 //
-// Arrays: one a tap under its name. Rows of tokens are (rows of all texts, features), text after text. Pairs are for
+// Arrays: one per tap under its name. Rows of tokens are (rows of all texts, features), text after text. Pairs are for
 // each text (heads, queries, keys): an array of that shape where there is one text, else all numbers in a row.
 // "texts" (texts, 2) holds the tokens of the source and of the input, "input_ids" and "source_ids" the tokens. Taps of
 // recurrent layers that go backwards stand in the order of their steps: the last token first.

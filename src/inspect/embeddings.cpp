@@ -1,36 +1,12 @@
 #include "inspect/embeddings.h"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
 
 namespace limpid {
-namespace {
-
-// The strongest eigenvector of a symmetric matrix with no negative eigenvalue, at right angles to `before`, by power
-// iteration from a fixed start.
-std::vector<double> strongest(const std::vector<double>& matrix, size_t n, const std::vector<double>& before) {
-  std::vector<double> x(n);
-  for (size_t i = 0; i < n; ++i) x[i] = 1 + 0.5 * std::sin(static_cast<double>(7 * i + 1));
-  for (int step = 0; step < 500; ++step) {
-    if (!before.empty()) {
-      const double part = dot(x.data(), before.data(), static_cast<int64_t>(n));
-      for (size_t i = 0; i < n; ++i) x[i] -= part * before[i];
-    }
-    std::vector<double> y(n);
-    for (size_t i = 0; i < n; ++i) y[i] = dot(matrix.data() + i * n, x.data(), static_cast<int64_t>(n));
-    const double size = length(y);
-    if (size < 1e-300) return std::vector<double>(n);
-    for (double& value : y) value /= size;
-    x = y;
-  }
-  return x;
-}
-
-}  // namespace
 
 EmbeddingSpace::EmbeddingSpace(const Model& model, const std::string& side) {
   const WeightTable weights(model);
@@ -86,33 +62,28 @@ std::vector<real> similarity_matrix(const std::vector<std::vector<double>>& vect
 }
 
 // By the matrix of products between the centred vectors, which is small where the words are few: its eigenvectors times
-// the roots of their eigenvalues are the places.
+// the roots of their eigenvalues are the places. Of each axis the largest coordinate is positive.
 Projection2d principal_components(const std::vector<std::vector<double>>& vectors) {
   check(vectors.size() >= 3, "[look] a map of two dimensions wants at least three words");
-  std::vector<std::vector<double>> centred = vectors;
-  for (size_t j = 0; j < vectors[0].size(); ++j) {
-    double mean = 0;
-    for (const auto& x : vectors) mean += x[j] / static_cast<double>(vectors.size());
-    for (auto& x : centred) x[j] -= mean;
-  }
-  const size_t n = vectors.size();
-  std::vector<double> products;
-  double total = 0;
-  for (size_t i = 0; i < n; ++i)
-    for (size_t k = 0; k < n; ++k) {
-      products.push_back(dot(centred[i].data(), centred[k].data(), static_cast<int64_t>(centred[i].size())));
-      if (i == k) total += products.back();
-    }
+  const auto n = static_cast<Eigen::Index>(vectors.size()), width = static_cast<Eigen::Index>(vectors[0].size());
+  Eigen::MatrixXd centred(n, width);
+  for (Eigen::Index i = 0; i < n; ++i) centred.row(i) = Eigen::Map<const Eigen::RowVectorXd>(vectors[i].data(), width);
+  centred.rowwise() -= centred.colwise().mean().eval();
+  const Eigen::MatrixXd products = centred * centred.transpose();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(products);  // eigenvalues from the smallest on
+  check(solver.info() == Eigen::Success, "[look] the principal components of these vectors cannot be computed");
+  const double total = products.trace();
   Projection2d result;
-  result.points.resize(n);
-  std::vector<double> before;
+  result.points.resize(vectors.size());
   for (size_t axis = 0; axis < 2; ++axis) {
-    const std::vector<double> x = strongest(products, n, before);
-    double value = 0;
-    for (size_t i = 0; i < n; ++i) value += x[i] * dot(products.data() + i * n, x.data(), static_cast<int64_t>(n));
-    for (size_t i = 0; i < n; ++i) result.points[i][axis] = x[i] * std::sqrt(std::max(value, 0.0));
+    const Eigen::Index at = n - 1 - static_cast<Eigen::Index>(axis);
+    const double value = std::max(solver.eigenvalues()[at], 0.0);
+    Eigen::VectorXd places = solver.eigenvectors().col(at) * std::sqrt(value);
+    Eigen::Index largest = 0;
+    places.cwiseAbs().maxCoeff(&largest);
+    if (places[largest] < 0) places = -places;
+    for (Eigen::Index i = 0; i < n; ++i) result.points[i][axis] = places[i];
     result.explained[axis] = total > 0 ? value / total : 0;
-    before = x;
   }
   return result;
 }

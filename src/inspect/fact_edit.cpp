@@ -1,5 +1,6 @@
 #include "inspect/fact_edit.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,7 +8,6 @@
 #include "autograd/ops.h"
 #include "base/error.h"
 #include "inspect/gradient.h"
-#include "inspect/linear_system.h"
 #include "inspect/weights.h"
 
 namespace limpid {
@@ -28,6 +28,14 @@ std::string down_name(const Session& session, int64_t block) {
 
 double share(int64_t part, int64_t whole) {
   return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// x with (a + ridge)·x = b, where a is symmetric; the ridge, in parts of its mean diagonal, makes it positive definite.
+Eigen::MatrixXd solve(Eigen::MatrixXd a, double ridge, const Eigen::MatrixXd& b) {
+  a.diagonal().array() += ridge * a.diagonal().mean() + 1e-12;
+  const Eigen::LLT<Eigen::MatrixXd> factor(a);
+  check(factor.info() == Eigen::Success, "[facts] the matrix is not positive definite: give it a larger ridge");
+  return factor.solve(b);
 }
 
 }  // namespace
@@ -127,46 +135,26 @@ std::vector<int64_t> FactEditor::choose_columns(const std::vector<std::vector<do
 
 // W += D·(KᵀC⁻¹K)⁻¹·KᵀC⁻¹ in the chosen columns. Returns |Δ| / |W|.
 double FactEditor::write(const Change& change, const std::vector<int64_t>& columns, Matrix w) const {
-  const auto n = static_cast<int64_t>(columns.size()), ways = static_cast<int64_t>(change.keys.size());
-  std::vector<double> c(static_cast<size_t>(n * n));
-  double trace = 0;
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < n; ++j) c[i * n + j] = covariance_[columns[i] * neurons_ + columns[j]];
-  for (int64_t i = 0; i < n; ++i) trace += c[i * n + i];
-  for (int64_t i = 0; i < n; ++i) c[i * n + i] += options_.ridge * trace / static_cast<double>(n) + 1e-12;
-  const CholeskyFactor factor(std::move(c), n);
-  std::vector<std::vector<double>> solved(ways);  // C⁻¹k
-  for (int64_t a = 0; a < ways; ++a) {
-    std::vector<double> key(n);
-    for (int64_t i = 0; i < n; ++i) key[i] = change.keys[a][columns[i]];
-    solved[a] = factor.solve(key);
+  const auto n = std::ssize(columns), ways = std::ssize(change.keys), outputs = std::ssize(change.values[0]);
+  Eigen::MatrixXd covariance(n, n), keys(n, ways), values(outputs, ways);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < n; ++j) covariance(i, j) = covariance_[columns[i] * neurons_ + columns[j]];
+    for (int64_t way = 0; way < ways; ++way) keys(i, way) = change.keys[way][columns[i]];
   }
-  std::vector<double> gram(static_cast<size_t>(ways * ways));  // KᵀC⁻¹K
-  double diagonal = 0;
-  for (int64_t a = 0; a < ways; ++a)
-    for (int64_t b = 0; b < ways; ++b)
-      for (int64_t i = 0; i < n; ++i) gram[a * ways + b] += change.keys[a][columns[i]] * solved[b][i];
-  for (int64_t a = 0; a < ways; ++a) diagonal += gram[a * ways + a] / static_cast<double>(ways);
-  for (int64_t a = 0; a < ways; ++a) gram[a * ways + a] += options_.ridge * diagonal + 1e-12;
-  const CholeskyFactor ways_factor(std::move(gram), ways);
-
-  double changed = 0, all = 0;
+  for (int64_t way = 0; way < ways; ++way)
+    values.col(way) = Eigen::Map<const Eigen::VectorXd>(change.values[way].data(), outputs);
+  const Eigen::MatrixXd solved = solve(std::move(covariance), options_.ridge, keys);                 // C⁻¹K
+  const Eigen::MatrixXd mix = solve(keys.transpose() * solved, options_.ridge, solved.transpose());  // (ways, columns)
+  const Eigen::MatrixXd delta = values * mix;  // (outputs, columns)
+  double all = 0;
   for (int64_t i = 0; i < w.rows; ++i)
     for (int64_t j = 0; j < w.cols; ++j) all += static_cast<double>(w(i, j)) * static_cast<double>(w(i, j));
-  for (int64_t i = 0; i < n; ++i) {
-    std::vector<double> row(ways);
-    for (int64_t a = 0; a < ways; ++a) row[a] = solved[a][i];
-    const std::vector<double> mix = ways_factor.solve(row);  // how much of each way's change this column gets
-    for (size_t j = 0; j < change.values[0].size(); ++j) {
-      double delta = 0;
-      for (int64_t a = 0; a < ways; ++a) delta += mix[a] * change.values[a][j];
-      const auto out = static_cast<int64_t>(j);
-      real& x = turned_ ? w(columns[i], out) : w(out, columns[i]);
-      x += static_cast<real>(delta);
-      changed += delta * delta;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < outputs; ++j) {
+      real& x = turned_ ? w(columns[i], j) : w(j, columns[i]);
+      x += static_cast<real>(delta(j, i));
     }
-  }
-  return std::sqrt(changed / all);
+  return std::sqrt(delta.squaredNorm() / all);
 }
 
 void FactEditor::measure(const Model& edited, FactEdit& edit) const {

@@ -7,22 +7,11 @@
 #include <cmath>
 
 #include "inspect/fact_neurons.h"
-#include "inspect/linear_system.h"
 #include "models/small_models.h"
 #include "text/tokenizer_training.h"
 
 namespace limpid {
 namespace {
-
-TEST(LinearSystem, SolvesWhatItWasMadeFrom) {
-  const std::vector<double> a = {4, 1, 0.5, 1, 3, -1, 0.5, -1, 5}, x = {1, -2, 3};
-  std::vector<double> b(3);
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) b[i] += a[i * 3 + j] * x[j];
-  const std::vector<double> solved = CholeskyFactor(a, 3).solve(b);
-  for (int i = 0; i < 3; ++i) EXPECT_NEAR(solved[i], x[i], 1e-12);
-  EXPECT_THROW(CholeskyFactor({1, 2, 2, 1}, 2), Error);
-}
 
 Session random_session(const FactWorld& world) {
   Session session;

@@ -12,6 +12,7 @@
 #include "inspect/csv.h"
 #include "inspect/effect_json.h"
 #include "inspect/embeddings_json.h"
+#include "inspect/fact_study_json.h"
 #include "inspect/gradient_json.h"
 #include "inspect/head_statistics_json.h"
 #include "inspect/intervention.h"
@@ -142,7 +143,7 @@ TEST_P(LookJson, TraceBeginsAndEndsWithProbabilitiesOfTheText) {
   EXPECT_NEAR(json["clean"].get<double>(), p[4], 1e-5);
   EXPECT_EQ(json["answer"], session().piece(4));
   EXPECT_EQ(json["tokens"].get<std::vector<std::string>>(), example.input);
-  // The last layer's vector at the answer, given back, is the whole answer.
+  // The last layer's vector at the answer, restored, is the whole answer.
   const Json& maps = json["maps"][recurrent() ? "h" : "resid_post"];
   const double last = maps.back()["probability"].back().get<double>();
   if (!recurrent()) {
@@ -303,6 +304,45 @@ TEST_P(LookJson, TheBeamIsATreeOfTheSearch) {
   const Json json = beam_json(session().writer(), tree, tree_options);
   EXPECT_EQ(json["nodes"].size(), tree.nodes.size());
   EXPECT_EQ(json["hypotheses"][0]["score"].get<double>(), expected[0].score);
+}
+
+TEST(StudyJson, AlignmentsHaveTheirErrorRate) {
+  AlignmentScore score{.which = {.layer = 1, .head = 3}};
+  // Found: (0, 0), (1, 1), (2, 0); sure: (0, 0), (1, 2); possible besides: (1, 1).
+  score.counts.add({{0, 0}, {1, 1}, {2, 0}}, {{0, 0}, {1, 2}}, {{0, 0}, {1, 2}, {1, 1}});
+  const Json json = alignment_score_json(score);
+  EXPECT_EQ(json["layer"], 1);
+  EXPECT_EQ(json["head"], 3);
+  EXPECT_NEAR(json["precision"].get<double>(), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(json["recall"].get<double>(), 1.0 / 2, 1e-12);
+  EXPECT_NEAR(json["aer"].get<double>(), 1 - (1.0 + 2.0) / (3.0 + 2.0), 1e-12);
+  const Json words = word_attention_json({.source = {"a", "b"}, .target = {"c"}, .pattern = {{0.25, 0.75}}});
+  EXPECT_EQ(words, (Json{{"source", {"a", "b"}}, {"target", {"c"}}, {"attention", {{0.25, 0.75}}}}));
+}
+
+TEST(StudyJson, SummariesOfFactsAreMeans) {
+  const FactEdit one{.relative_change = 0.1,
+                     .took = true,
+                     .ways = 4,
+                     .ways_changed = 4,
+                     .held_out = 2,
+                     .held_out_changed = 1,
+                     .others_same = 1,
+                     .same_subject = 1,
+                     .same_relation_and_answer = 0.5};
+  FactEdit other = one;
+  other.took = false;
+  other.ways_changed = 2;
+  other.others_same = 0.9;
+  other.relative_change = 0.3;
+  const EditSummary edits({one, other});
+  EXPECT_NEAR(edits.took, 0.5, 1e-12);
+  EXPECT_NEAR(edits.ways, 0.75, 1e-12);
+  EXPECT_NEAR(edits.held_out, 0.5, 1e-12);
+  EXPECT_NEAR(edits.others, 0.95, 1e-12);
+  EXPECT_NEAR(edits.least, 0.9, 1e-12);
+  EXPECT_NEAR(edits.change, 0.2, 1e-12);
+  EXPECT_NEAR(edits.alike, 0.5, 1e-12);
 }
 
 TEST(Csv, FieldsAreQuotedWhereTheyMustBe) {

@@ -1,6 +1,6 @@
 #pragma once
 // Sparse autoencoders (Bricken et al. 2023; top-k: Gao et al. 2024): a vector x from inside a model as a sum of few
-// directions out of many. f = act((x - b_dec)·W_enc + b_enc), x̂ = f·W_dec + b_dec; the rows of W_dec, one a feature,
+// directions out of many. f = act((x - b_dec)·W_enc + b_enc), x̂ = f·W_dec + b_dec; the rows of W_dec, one per feature,
 // have length one. Names, shapes and files are those of SAELens: a folder of cfg.json and sae_weights.safetensors.
 
 #include <nlohmann/json.hpp>

@@ -28,7 +28,7 @@ struct ToyWeights {
   }
 };
 
-// One draw a number: given that it is below the density, the rest of it is uniform again.
+// One draw per number: given that it is below the density, the rest of it is uniform again.
 void draw_features(double density, uint64_t key, Matrix x) {
   Random random(key);
   for (int64_t i = 0; i < x.size(); ++i) {

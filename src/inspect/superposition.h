@@ -14,7 +14,7 @@ namespace limpid {
 
 struct SuperpositionOptions {
   int64_t features = 5, dimensions = 2;
-  std::vector<double> densities;  // 1 - S, one a model
+  std::vector<double> densities;  // 1 - S, one per model
   double importance = 0.9;        // of feature i: importanceⁱ; the loss is Σ_i importanceⁱ·(x_i - x'_i)²
   int64_t steps = 5000, batch = 1024;
   double learning_rate = 5e-3;  // falls to zero along a half cosine

@@ -10,7 +10,7 @@
 namespace limpid {
 
 struct TapRecord {
-  // Rows of tokens by the tap's name, (positions, features); taps that fire once a step give one row per step.
+  // Rows of tokens by the tap's name, (positions, features); taps that fire once per step give one row per step.
   struct Rows {
     int64_t cols = 0;
     std::vector<real> numbers;

@@ -21,7 +21,7 @@ struct Projection {
 };
 
 // What a norm does to a vector once its scale is known: gain ⊙ (x - mean(x)) / scale + bias. RMS norm takes no mean
-// away. Batch norm has one scale a feature, and takes its running mean away.
+// away. Batch norm has one scale per feature, and takes its running mean away.
 struct NormWeights {
   NormKind kind = NormKind::layer;
   std::vector<double> gain, bias;       // bias: zeros where there is none

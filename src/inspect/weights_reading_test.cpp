@@ -42,6 +42,23 @@ TEST(Embeddings, PrincipalComponentsOfAPlaneKeepDistances) {
     }
 }
 
+TEST(Embeddings, PrincipalComponentsThatAreNearlyEqualAreToldApart) {
+  const double square = 0.999;  // of the second axis, beside 1 of the first
+  std::vector<std::vector<double>> points;
+  for (const double sign : {1.0, -1.0}) {
+    points.push_back({0, sign * std::sqrt(square), 0});
+    points.push_back({sign, 0, 0});
+    points.push_back({0, 0, sign * 0.5});
+  }
+  const Projection2d flat = principal_components(points);
+  EXPECT_NEAR(flat.explained[0], 1 / (1 + square + 0.25), 1e-12);
+  EXPECT_NEAR(flat.explained[1], square / (1 + square + 0.25), 1e-12);
+  for (size_t i = 0; i < points.size(); ++i) {
+    EXPECT_NEAR(std::abs(flat.points[i][0]), std::abs(points[i][0]), 1e-9);
+    EXPECT_NEAR(std::abs(flat.points[i][1]), std::abs(points[i][1]), 1e-9);
+  }
+}
+
 TEST(Neurons, AnAnswerPlantedInTheDownProjectionIsFound) {
   for (const char* name : {"gpt2", "llama", "marian", "pegasus"}) {
     const SmallModel small = small_model(small_configs().at(name));

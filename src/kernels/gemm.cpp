@@ -87,7 +87,7 @@ class OneThread {
   int before_;
 };
 
-// Blocks are large, since oneDNN packs its operands once a call, but at least a few, so that threads share the work.
+// Blocks are large, since oneDNN packs its operands once per call, but at least a few, so that threads share the work.
 int64_t block_size(int64_t extent, int64_t parts, int64_t most) {
   const int64_t size = (extent + parts - 1) / parts;
   return std::clamp<int64_t>((size + 31) / 32 * 32, 64, most);

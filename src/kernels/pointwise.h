@@ -1,5 +1,5 @@
 #pragma once
-// Numbers by themselves: products, limits, rows times a number each.
+// Numbers by themselves: products, limits, rows times one number each.
 
 #include "tensor/matrix.h"
 

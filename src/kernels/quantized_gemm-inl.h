@@ -25,7 +25,7 @@ using kernels::PanelForm;
 using kernels::QuantizedMatrix;
 using kernels::QuantizedRows;
 
-using Sums = hn::ScalableTag<int32_t>;  // one output a lane
+using Sums = hn::ScalableTag<int32_t>;  // one output per lane
 using SumVec = hn::Vec<Sums>;
 using Factors = hn::ScalableTag<float>;
 using FactorVec = hn::Vec<Factors>;

@@ -112,7 +112,8 @@ StoredTestMatrix random_blocks(const BlockType& blocks, int64_t rows, int64_t co
     const uint16_t half = to_f16(0.01F * (static_cast<float>(random.below(200)) - 100) / 100);
     std::memcpy(w.bytes.data() + at, &half, sizeof half);
   };
-  const bool behind = blocks.type == kQ2_K || blocks.type == kQ3_K || blocks.type == kQ6_K;  // the quants
+  const bool behind =
+      blocks.type == DType::q2_k || blocks.type == DType::q3_k || blocks.type == DType::q6_k;  // the quants
   for (size_t at = 0; at < w.bytes.size(); at += static_cast<size_t>(blocks.bytes)) {
     const size_t first = !behind ? 0 : static_cast<size_t>(blocks.bytes) - (blocks.affine ? 4 : 2);
     put_half(at + first);

@@ -69,7 +69,7 @@ struct QuantizedMatrix {
   const std::byte* panel(int64_t i) const { return data.get() + i * panel_bytes; }
 };
 
-// Lays out a matrix that is stored row by row (see DType), in parallel. `scales`: of type q8, one a row.
+// Lays out a matrix that is stored row by row (see DType), in parallel. `scales`: of type q8, one per row.
 QuantizedMatrix pack_quantized(DType type, const void* numbers, const float* scales, int64_t rows, int64_t cols);
 
 }  // namespace limpid::kernels

@@ -31,7 +31,7 @@ double estimated_parameters(const Config& config) {
 }
 
 std::string_view width_key(const Config& config) {
-  if (config.family == Family::seq2seq) return "d_model";
+  if (config.cross_attention()) return "d_model";
   return config.model_type == "gpt2" ? "n_embd" : "hidden_size";
 }
 

@@ -107,7 +107,7 @@ constexpr std::string_view kSilent =
 bool silent(const std::string& key, const Config& config) {
   if (has_word(kSilent, key) || key.starts_with("_") || key.starts_with("summary_")) return true;
   // Marian and Pegasus repeat encoder_layers under this name.
-  return key == "num_hidden_layers" && config.family == Family::seq2seq;
+  return key == "num_hidden_layers" && config.cross_attention();
 }
 
 // {"quant_method": "limpid", "type": "Q4_K_M", "types": {…}}: matrices of several types (docs/quantization.md).

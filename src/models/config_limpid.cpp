@@ -94,7 +94,7 @@ void read_dropout(ConfigReader& reader, DropoutConfig& dropout) {
 void read_object(const nlohmann::ordered_json& object, Config& config) {
   ConfigReader reader(object, "limpid.");
   read_dropout(reader, config.dropout);
-  if (config.family == Family::rnn_seq2seq) return refuse_unknown(reader, "rnn_seq2seq: limpid");
+  if (config.recurrent()) return refuse_unknown(reader, "rnn_seq2seq: limpid");
 
   Variant variant(reader, config);
   read_norm(reader, variant, config);
@@ -104,8 +104,7 @@ void read_object(const nlohmann::ordered_json& object, Config& config) {
   variant.flag("residual", config.residual);
   variant.flag("scale_scores", config.scale_scores);
   variant.flag("causal", config.causal);
-  check(config.family != Family::encoder || !config.causal,
-        "[config] limpid.causal is true: an encoder sees both sides");
+  check(config.writes() || !config.causal, "[config] limpid.causal is true: an encoder sees both sides");
   refuse_unknown(reader, "limpid");
 }
 

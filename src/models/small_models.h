@@ -228,24 +228,17 @@ inline std::vector<std::vector<int32_t>> random_rows(Random& random, std::initia
 // Sequences of different lengths, not in the order of length.
 inline Batch small_batch(const Config& config, uint64_t seed = 1) {
   Random random(seed);
-  switch (config.family) {
-    case Family::seq2seq:
-    case Family::rnn_seq2seq: {
-      const auto source = random_rows(random, {4, 6, 1}, config.vocab);
-      return Batch::pairs(source, random_rows(random, {5, 2, 6}, config.vocab), 1);
-    }
-    case Family::language_model: return Batch::next_tokens(random_rows(random, {4, 7, 2}, config.vocab));
-    case Family::encoder: {
-      if (!config.labels.empty())
-        return Batch::masked(random_rows(random, {4, 6, 1}, config.vocab),
-                             {{2, -1, -1, -1}, {0, -1, -1, -1, -1, -1}, {1}});
-      auto labels = random_rows(random, {4, 6, 1}, config.vocab);
-      for (auto& row : labels)
-        for (size_t i = 0; i < row.size(); i += 2) row[i] = -1;
-      return Batch::masked(random_rows(random, {4, 6, 1}, config.vocab), labels);
-    }
+  if (config.continues_text()) return Batch::next_tokens(random_rows(random, {4, 7, 2}, config.vocab));
+  if (config.has_source()) {
+    const auto source = random_rows(random, {4, 6, 1}, config.vocab);
+    return Batch::pairs(source, random_rows(random, {5, 2, 6}, config.vocab), 1);
   }
-  fail("unknown family");
+  if (!config.labels.empty())
+    return Batch::masked(random_rows(random, {4, 6, 1}, config.vocab), {{2, -1, -1, -1}, {0, -1, -1, -1, -1, -1}, {1}});
+  auto labels = random_rows(random, {4, 6, 1}, config.vocab);
+  for (auto& row : labels)
+    for (size_t i = 0; i < row.size(); i += 2) row[i] = -1;
+  return Batch::masked(random_rows(random, {4, 6, 1}, config.vocab), labels);
 }
 
 inline SmallModel small_model(const nlohmann::ordered_json& json, uint64_t seed = 1) {

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "inference/decoder_state.h"
 #include "inspect/embeddings_json.h"
 #include "inspect/neuron_json.h"
 #include "inspect/tap_rows.h"
+#include "layers/rope.h"
 #include "server/http.h"
 #include "server/inspect_views.h"
 
@@ -90,15 +90,14 @@ Answer view_positions(InspectCall& call) {
   const std::string command =
       call.session().two_sided() ? (side.empty() ? "decoder" : side) + ".pos_embed" : "pos_embed";
   if (config.positions == PositionKind::rotary) {
-    const double theta = config.json.value("rope_theta", 10000.0);
-    const int64_t pairs = config.head_size / 2;
+    // As a text that reaches so far is turned: of some models a part of each head, at scaled frequencies.
+    const auto rotation = Rope(config.rope, config.head_size).rotation(from + count);
     std::vector<real> angles;
     for (int64_t p = from; p < from + count; ++p)
-      for (int64_t i = 0; i < pairs; ++i)
-        angles.push_back(static_cast<real>(
-            static_cast<double>(p) * std::pow(theta, -2.0 * static_cast<double>(i) / static_cast<double>(2 * pairs))));
-    arrays.add("angles", {count, pairs}, std::span<const real>(angles));
-    meta.update({{"kind", "rotary"}, {"theta", theta}});
+      for (const double frequency : rotation->frequencies)
+        angles.push_back(static_cast<real>(static_cast<double>(p) * frequency));
+    arrays.add("angles", {count, std::ssize(rotation->frequencies)}, std::span<const real>(angles));
+    meta.update({{"kind", "rotary"}, {"theta", config.rope.theta}});
     return call.tensors(arrays, std::move(meta), "capture", {"--tap", "*rot_q", "--out", "positions.safetensors"});
   }
   if (config.recurrent() || config.positions == PositionKind::none) {

@@ -21,14 +21,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Answer = InspectCall::Answer;
 
-const char* family_name(Family family) {
-  switch (family) {
-    case Family::seq2seq: return "encoder_decoder";
-    case Family::language_model: return "language_model";
-    case Family::encoder: return "encoder";
-    case Family::rnn_seq2seq: return "recurrent";
-  }
-  return "";
+const char* family_name(const Config& config) {
+  if (config.recurrent()) return "recurrent";
+  if (config.has_source()) return "encoder_decoder";
+  return config.writes() ? "language_model" : "encoder";
 }
 
 const char* activation_name(Activation activation) {
@@ -176,11 +172,11 @@ Answer view_model(InspectCall& call) {
   const std::vector<ModelPart> parts = model_parts(model);
   int64_t parameters = 0;
   for (const ModelPart& part : parts) parameters += part.parameters;
-  const GenerationConfig& wishes = call.unchanged().loaded.generation;
+  const GenerationConfig& defaults = call.unchanged().loaded.generation;
   std::optional<std::string> example = example_text(call.unchanged(), call.served.path);
   if (dynamic_cast<const IdTokenizer*>(&call.unchanged().reader())) example = "1 2 3 4 5 6 7 8";
   Json json = {{"id", call.served.id},
-               {"family", family_name(config.family)},
+               {"family", family_name(config)},
                {"model_type", config.model_type},
                {"parameters", parameters},
                {"vocab", config.vocab},
@@ -215,12 +211,12 @@ Answer view_model(InspectCall& call) {
   if (config.recurrent()) json["rnn"] = rnn_json(config.rnn);
   json["stacks"] = stacks_json(config);
   json["parts"] = parts_json(parts);
-  json["generation"] = {{"beams", or_null(wishes.beams)},
-                        {"max_tokens", or_null(wishes.max_tokens)},
-                        {"temperature", or_null(wishes.temperature)},
-                        {"top_k", or_null(wishes.top_k)},
-                        {"top_p", or_null(wishes.top_p)},
-                        {"length_penalty", or_null(wishes.length_penalty)}};
+  json["generation"] = {{"beams", or_null(defaults.beams)},
+                        {"max_tokens", or_null(defaults.max_tokens)},
+                        {"temperature", or_null(defaults.temperature)},
+                        {"top_k", or_null(defaults.top_k)},
+                        {"top_p", or_null(defaults.top_p)},
+                        {"length_penalty", or_null(defaults.length_penalty)}};
   json["example"] = or_null(example);
   json["config"] = config.json;
   json["notes"] = config.notes;

@@ -96,6 +96,27 @@ INSTANTIATE_TEST_SUITE_P(All, Inspect,
                                           testing::Values(Saved::floats, Saved::quantized)),
                          name_of_case);
 
+// Queries turned by the angles of the view are what the model makes of them: a part of each head, scaled frequencies.
+TEST(InspectPositions, RotaryAnglesAreThoseThatTheModelTurnsBy) {
+  for (const char* name : {"llama", "gpt_neox", "llama_linear"}) {
+    const SavedSession saved(name, Saved::floats);
+    const InspectedModel served{saved.session, "small", "models/small"};
+    InspectCall call(served, {{"count", 4}}, {});
+    const Tensors answer(view_positions(call).body);
+    const std::vector<real> angles = answer.numbers("angles");
+    const auto pairs = answer.entry("angles").shape.at(1);
+    const auto taps = tap_values(saved.session.model(), saved.example(), {"blocks.0.attn.q", "blocks.0.attn.rot_q"});
+    const TapValues &q = taps.at("blocks.0.attn.q"), &turned = taps.at("blocks.0.attn.rot_q");
+    ASSERT_EQ(pairs, saved.session.config().rope.turned(saved.session.config().head_size) / 2) << name;
+    for (int64_t p = 0; p < std::min<int64_t>(4, q.positions); ++p)
+      for (int64_t i = 0; i < pairs; ++i) {
+        const auto angle = static_cast<double>(angles[p * pairs + i]);
+        const auto a = static_cast<double>(q.row(p)[i]), b = static_cast<double>(q.row(p)[i + pairs]);
+        EXPECT_NEAR(turned.row(p)[i], a * std::cos(angle) - b * std::sin(angle), 1e-5) << name << p << i;
+      }
+  }
+}
+
 TEST_P(Inspect, CaptureGivesTheTapsWholeCutAndReduced) {
   const Example example = saved.example();
   const std::string tap = stream(0);

@@ -16,6 +16,20 @@ double resident_bytes() {
   return static_cast<double>(resident * ::sysconf(_SC_PAGESIZE));
 }
 
+// What an error of the library is to a client.
+int status_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::bad_input:
+    case ErrorKind::unsupported: return 400;
+    case ErrorKind::not_found: return 404;
+    case ErrorKind::out_of_memory:
+    case ErrorKind::cancelled: return 503;
+    case ErrorKind::io:
+    case ErrorKind::internal: break;
+  }
+  return 500;
+}
+
 }  // namespace
 
 Server::Server(ServerOptions options) : options_(std::move(options)), access_(options_.access), page_(options_.page) {
@@ -154,7 +168,7 @@ void run_handler(const Route& route, const Request& request, const std::shared_p
   } catch (const HttpError& error) {
     refuse(error);
   } catch (const Error& error) {  // the library says what is wrong with what it was given
-    refuse(HttpError(400, error.what()));
+    refuse(HttpError(status_of(error.kind()), error.what()));
   } catch (const std::bad_alloc&) {
     refuse(HttpError(503, "The server has no memory for this now."));
   } catch (const std::exception& error) {

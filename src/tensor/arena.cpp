@@ -78,8 +78,9 @@ class Arena::Pool {
   void add_slab(int64_t bytes) {
     bytes = round_up(bytes, kSlab);
     slabs_.push_back(allocate_pages(bytes));
-    check(slabs_.back() != nullptr, "[arena] no memory for another {} MB: use smaller batches or shorter sequences",
-          bytes >> 20);
+    if (slabs_.back() == nullptr)
+      fail(ErrorKind::out_of_memory, "[arena] no memory for another {} MB: use smaller batches or shorter sequences",
+           bytes >> 20);
     reserved_ += bytes;
     add(reinterpret_cast<char*>(slabs_.back().get()), bytes);
   }

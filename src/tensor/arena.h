@@ -1,5 +1,5 @@
 #pragma once
-// Arena: where the values of a forward pass live. Blocks are handed out and taken back many times a step, so they come
+// Arena: where the values of a forward pass live. Blocks are handed out and taken back many times per step, so they come
 // from large slabs that are kept; a block returns by itself when the last Tensor that shares it is gone.
 
 #include <cstdint>

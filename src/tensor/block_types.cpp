@@ -8,14 +8,20 @@
 namespace limpid {
 namespace {
 
-constexpr std::array<BlockType, 8> kBlockTypes = {{{kQ4_1, "Q4_1", 32, 20, true, false, 4},
-                                                   {kQ5_0, "Q5_0", 32, 22, false, false, 5},
-                                                   {kQ5_1, "Q5_1", 32, 24, true, false, 5},
-                                                   {kQ2_K, "Q2_K", 256, 84, true, true, 4},
-                                                   {kQ3_K, "Q3_K", 256, 110, false, true, 4},
-                                                   {kQ4_K, "Q4_K", 256, 144, true, false, 4},
-                                                   {kQ5_K, "Q5_K", 256, 176, true, false, 5},
-                                                   {kQ6_K, "Q6_K", 256, 210, false, true, 6}}};
+constexpr std::array<BlockType, 8> kBlockTypes = {{{DType::q4_1, "Q4_1", 32, 20, true, false, 4},
+                                                   {DType::q5_0, "Q5_0", 32, 22, false, false, 5},
+                                                   {DType::q5_1, "Q5_1", 32, 24, true, false, 5},
+                                                   {DType::q2_k, "Q2_K", 256, 84, true, true, 4},
+                                                   {DType::q3_k, "Q3_K", 256, 110, false, true, 4},
+                                                   {DType::q4_k, "Q4_K", 256, 144, true, false, 4},
+                                                   {DType::q5_k, "Q5_K", 256, 176, true, false, 5},
+                                                   {DType::q6_k, "Q6_K", 256, 210, false, true, 6}}};
+
+constexpr size_t place_of(DType type) { return static_cast<size_t>(type) - static_cast<size_t>(DType::q4_1); }
+
+static_assert(std::all_of(kBlockTypes.begin(), kBlockTypes.end(),
+                          [](const BlockType& one) { return &one == &kBlockTypes[place_of(one.type)]; }),
+              "the table is in the order of the enumerators");
 
 class Block {
  public:
@@ -103,7 +109,7 @@ void read_q6_k(const Block& block, int index, SubBlock& sub) {
 }  // namespace
 
 const BlockType* block_type(DType type) {
-  const auto at = static_cast<size_t>(type) - static_cast<size_t>(kQ4_1);
+  const size_t at = place_of(type);
   return at < kBlockTypes.size() ? &kBlockTypes[at] : nullptr;
 }
 
@@ -125,18 +131,18 @@ SubBlock read_sub_block(DType type, const std::byte* row, int64_t index) {
   const Block block(row + index / per_block * kind->bytes);
   const auto in_block = static_cast<int>(index % per_block);
   SubBlock sub;
-  if (type == kQ2_K) {
+  if (type == DType::q2_k) {
     read_q2_k(block, in_block, sub);
-  } else if (type == kQ3_K) {
+  } else if (type == DType::q3_k) {
     read_q3_k(block, in_block, sub);
-  } else if (type == kQ4_K || type == kQ5_K) {
-    read_q4_k(block, in_block, type == kQ5_K, sub);
-  } else if (type == kQ6_K) {
+  } else if (type == DType::q4_k || type == DType::q5_k) {
+    read_q4_k(block, in_block, type == DType::q5_k, sub);
+  } else if (type == DType::q6_k) {
     read_q6_k(block, in_block, sub);
-  } else if (type == kQ4_1) {
+  } else if (type == DType::q4_1) {
     set_both(sub, block.half(0), -block.half(2));
     fill(sub, [&](int i) { return block.nibble(4, i); });
-  } else if (type == kQ5_0) {
+  } else if (type == DType::q5_0) {
     set_both(sub, block.half(0), 0);
     fill(sub, [&](int i) { return (block.nibble(6, i) | block.bit(2, i) << 4) - 16; });
   } else {  // q5_1

@@ -6,11 +6,11 @@
 //   q4_1        32, 20                 4-bit q, d and m in 16 bits                              x = d·q + m
 //   q5_0        32, 22                 5-bit q, d in 16 bits                                    x = d·(q − 16)
 //   q5_1        32, 24                 5-bit q, d and m in 16 bits                              x = d·q + m
-//   q2_K       256, 84                 2-bit q; 4-bit factor s and minimum t per 16             x = d·s·q − d'·t
-//   q3_K       256, 110                3-bit q; 6-bit factor s per 16                           x = d·(s − 32)·(q − 4)
-//   q4_K       256, 144                4-bit q; 6-bit s and t per 32                            x = d·s·q − d'·t
-//   q5_K       256, 176                5-bit q; 6-bit s and t per 32                            x = d·s·q − d'·t
-//   q6_K       256, 210                6-bit q; 8-bit s per 16                                  x = d·s·(q − 32)
+//   q2_k       256, 84                 2-bit q; 4-bit factor s and minimum t per 16             x = d·s·q − d'·t
+//   q3_k       256, 110                3-bit q; 6-bit factor s per 16                           x = d·(s − 32)·(q − 4)
+//   q4_k       256, 144                4-bit q; 6-bit s and t per 32                            x = d·s·q − d'·t
+//   q5_k       256, 176                5-bit q; 6-bit s and t per 32                            x = d·s·q − d'·t
+//   q6_k       256, 210                6-bit q; 8-bit s per 16                                  x = d·s·(q − 32)
 //
 // All of them are, 32 numbers at a time, small integers with a factor and a minimum for each half: SubBlock. Products
 // and conversions know nothing else.
@@ -21,15 +21,6 @@
 #include "tensor/dtype.h"
 
 namespace limpid {
-
-inline constexpr auto kQ4_1 = static_cast<DType>(7);
-inline constexpr auto kQ5_0 = static_cast<DType>(8);
-inline constexpr auto kQ5_1 = static_cast<DType>(9);
-inline constexpr auto kQ2_K = static_cast<DType>(10);
-inline constexpr auto kQ3_K = static_cast<DType>(11);
-inline constexpr auto kQ4_K = static_cast<DType>(12);
-inline constexpr auto kQ5_K = static_cast<DType>(13);
-inline constexpr auto kQ6_K = static_cast<DType>(14);
 
 struct BlockType {
   DType type;

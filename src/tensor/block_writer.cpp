@@ -175,10 +175,10 @@ void put_q6_k(const Groups& groups, const Stored& stored, std::byte* out) {
 }
 
 GroupType group_type(DType type) {
-  if (type == kQ2_K) return {16, {0, 3, true}, 0, 15};
-  if (type == kQ3_K) return {16, {-4, 3, false}, -32, 31};
-  if (type == kQ4_K) return {32, {0, 15, true}, 0, 63};
-  if (type == kQ5_K) return {32, {0, 31, true}, 0, 63};
+  if (type == DType::q2_k) return {16, {0, 3, true}, 0, 15};
+  if (type == DType::q3_k) return {16, {-4, 3, false}, -32, 31};
+  if (type == DType::q4_k) return {32, {0, 15, true}, 0, 63};
+  if (type == DType::q5_k) return {32, {0, 31, true}, 0, 63};
   return {16, {-32, 31, false}, -128, 127};  // q6_K
 }
 
@@ -186,15 +186,15 @@ void write_groups(DType type, const float* x, std::byte* out) {
   const GroupType how = group_type(type);
   const Groups groups = best_groups(x, how);
   const Stored stored(groups, how);
-  if (type == kQ2_K) return put_q2_k(groups, stored, out);
-  if (type == kQ3_K) return put_q3_k(groups, stored, out);
-  if (type == kQ6_K) return put_q6_k(groups, stored, out);
-  put_q4_k(groups, stored, type == kQ5_K, out);
+  if (type == DType::q2_k) return put_q2_k(groups, stored, out);
+  if (type == DType::q3_k) return put_q3_k(groups, stored, out);
+  if (type == DType::q6_k) return put_q6_k(groups, stored, out);
+  put_q4_k(groups, stored, type == DType::q5_k, out);
 }
 
 // q4_1, q5_0, q5_1: one group, factor and minimum in 16 bits.
 void write_one_group(DType type, const float* x, std::byte* out) {
-  const bool affine = type != kQ5_0, fifth_bit = type != kQ4_1;
+  const bool affine = type != DType::q5_0, fifth_bit = type != DType::q4_1;
   const QuantRange range{affine ? 0.0F : -16.0F, fifth_bit ? (affine ? 31.0F : 15.0F) : 15.0F, affine};
   const GroupFit wanted = best_fit(x, 32, range, false);
   const GroupFit fit = nearest_quants(x, 32, range, half_of(wanted.factor), half_of(wanted.minimum));

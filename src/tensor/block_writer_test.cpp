@@ -10,7 +10,8 @@
 namespace limpid {
 namespace {
 
-constexpr std::array kTypes = {kQ4_1, kQ5_0, kQ5_1, kQ2_K, kQ3_K, kQ4_K, kQ5_K, kQ6_K};
+constexpr std::array kTypes = {DType::q4_1, DType::q5_0, DType::q5_1, DType::q2_k,
+                               DType::q3_k, DType::q4_k, DType::q5_k, DType::q6_k};
 
 std::vector<real> there_and_back(const std::vector<real>& numbers, DType type) {
   const auto cols = static_cast<int64_t>(numbers.size());
@@ -37,8 +38,9 @@ std::vector<real> normal(size_t count, uint64_t key, double scale) {
 TEST(BlockWriter, ErrorsFallWithTheBits) {
   // Of a normal distribution: an optimal quantiser of n levels with a scale for 32 numbers comes to about these shares
   // of the square; without a search for the least error they are a fifth higher.
-  const std::map<DType, double> most = {{kQ2_K, 0.085},  {kQ3_K, 0.031},  {kQ4_1, 0.0068}, {kQ4_K, 0.0071},
-                                        {kQ5_0, 0.0021}, {kQ5_1, 0.0016}, {kQ5_K, 0.0018}, {kQ6_K, 0.00045}};
+  const std::map<DType, double> most = {{DType::q2_k, 0.085},  {DType::q3_k, 0.031},  {DType::q4_1, 0.0068},
+                                        {DType::q4_k, 0.0071}, {DType::q5_0, 0.0021}, {DType::q5_1, 0.0016},
+                                        {DType::q5_k, 0.0018}, {DType::q6_k, 0.00045}};
   for (const DType type : kTypes)
     for (const double scale : {1.0, 0.02, 300.0}) {
       const std::vector<real> x = normal(256 * 64, 1, scale), zero(x.size(), 0);
@@ -52,9 +54,9 @@ TEST(BlockWriter, ErrorsFallWithTheBits) {
 TEST(BlockWriter, NumbersThatFitComeBack) {
   for (const DType type : kTypes) {
     const bool affine = block_type(type)->affine;
-    const int levels = type == kQ2_K                 ? 4
-                       : type == kQ3_K               ? 8
-                       : type == kQ6_K               ? 64
+    const int levels = type == DType::q2_k           ? 4
+                       : type == DType::q3_k         ? 8
+                       : type == DType::q6_k         ? 64
                        : block_type(type)->bits == 5 ? 32
                                                      : 16;
     std::vector<real> x;
@@ -63,9 +65,9 @@ TEST(BlockWriter, NumbersThatFitComeBack) {
       x.push_back(static_cast<real>(affine ? q * 0.25 : q * -0.125));
     }
     const std::vector<real> back = there_and_back(x, type);
-    // Scales of 11 bits on numbers up to 4: off by up to 4·2⁻¹¹ and as much for the minimum. Q6_K keeps the scales of its
-    // groups, none of which is below half the largest here, in steps of a 127th of the largest: off by half a step.
-    const double allowed = type == kQ6_K ? 4 * (1.0 / 127 + 1.0 / 2048) : 4e-3;
+    // Scales of 11 bits on numbers up to 4: off by up to 4·2⁻¹¹ and as much for the minimum. Q6_K keeps the scales of
+    // its groups, none of which is below half the largest here, in steps of a 127th of the largest: off by half a step.
+    const double allowed = type == DType::q6_k ? 4 * (1.0 / 127 + 1.0 / 2048) : 4e-3;
     for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(back[i], x[i], allowed) << name_of(type) << " " << i;
     const std::vector<real> zeros(256, 0);
     EXPECT_EQ(there_and_back(zeros, type), zeros) << name_of(type);
@@ -73,7 +75,7 @@ TEST(BlockWriter, NumbersThatFitComeBack) {
 }
 
 TEST(BlockWriter, OneLargeNumberSpoilsItsOwnGroupAlone) {
-  for (const DType type : {kQ2_K, kQ3_K, kQ4_K, kQ5_K, kQ6_K}) {
+  for (const DType type : {DType::q2_k, DType::q3_k, DType::q4_k, DType::q5_k, DType::q6_k}) {
     std::vector<real> x = normal(256, 3, 0.01);
     x[5] = 1;
     const std::vector<real> back = there_and_back(x, type);
@@ -88,8 +90,8 @@ TEST(BlockWriter, OneLargeNumberSpoilsItsOwnGroupAlone) {
 }
 
 TEST(BlockWriter, OnlyWholeBlocksAreTaken) {
-  EXPECT_THROW(there_and_back(normal(96, 1, 1), kQ4_K), std::exception);
-  EXPECT_NO_THROW(there_and_back(normal(96, 1, 1), kQ5_0));
+  EXPECT_THROW(there_and_back(normal(96, 1, 1), DType::q4_k), std::exception);
+  EXPECT_NO_THROW(there_and_back(normal(96, 1, 1), DType::q5_0));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ namespace {
 HWY_EXPORT(range_to_real);
 HWY_EXPORT(range_from_real);
 
-constexpr int64_t kGrain = 1 << 14;  // numbers a range: 64 kB of float
+constexpr int64_t kGrain = 1 << 14;  // numbers per range: 64 kB of float
 
 static_assert(std::endian::native == std::endian::little, "files hold little-endian numbers");
 
@@ -84,8 +84,8 @@ int64_t bytes_of(DType type, int64_t count) {
     case DType::q8_0: return count / kBlockNumbers * (2 + kBlockNumbers);
     case DType::q4_0: return count / kBlockNumbers * (2 + kBlockNumbers / 2);
     case DType::q8: return count;
+    default: fail("[dtype] {} is no type of number", static_cast<int>(type));
   }
-  fail("[number type] {} is no type of number", static_cast<int>(type));
 }
 
 int64_t alignment_of(DType type) { return is_quantized(type) ? 1 : bytes_of(type); }
@@ -100,11 +100,11 @@ std::string_view name_of(DType type) {
     case DType::q8_0: return "Q8_0";
     case DType::q4_0: return "Q4_0";
     case DType::q8: return "Q8";
+    default: fail("[dtype] {} is no type of number", static_cast<int>(type));
   }
-  fail("[number type] {} is no type of number", static_cast<int>(type));
 }
 
-std::optional<DType> number_type_named(std::string_view name) {
+std::optional<DType> dtype_named(std::string_view name) {
   for (const DType type : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::q8_0, DType::q4_0, DType::q8})
     if (name == name_of(type)) return type;
   if (const BlockType* blocks = block_type_named(name)) return blocks->type;
@@ -112,7 +112,7 @@ std::optional<DType> number_type_named(std::string_view name) {
 }
 
 void to_real(DType type, const void* numbers, int64_t count, real* out) {
-  check(!is_quantized(type), "[number type] {} is quantised: its numbers are read by rows", name_of(type));
+  check(!is_quantized(type), "[dtype] {} is quantised: its numbers are read by rows", name_of(type));
   const auto* const in = static_cast<const std::byte*>(numbers);
   parallel_ranges(count, kGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(range_to_real)(type, in + bytes_of(type, begin), end - begin, out + begin);
@@ -120,7 +120,7 @@ void to_real(DType type, const void* numbers, int64_t count, real* out) {
 }
 
 void from_real(const real* numbers, int64_t count, DType type, void* out) {
-  check(!is_quantized(type), "[number type] {} is quantised: its numbers are written by rows", name_of(type));
+  check(!is_quantized(type), "[dtype] {} is quantised: its numbers are written by rows", name_of(type));
   auto* const bytes = static_cast<std::byte*>(out);
   parallel_ranges(count, kGrain, [&](int64_t begin, int64_t end) {
     HWY_DYNAMIC_DISPATCH(range_from_real)(numbers + begin, end - begin, type, bytes + bytes_of(type, begin));

@@ -14,7 +14,8 @@
 //   q8_0   GGUF's: blocks of 32 numbers, each 34 bytes: d (f16), 32 signed bytes          x = d·q
 //   q4_0   GGUF's: blocks of 32 numbers, each 18 bytes: d (f16), 16 bytes whose low halves are the first 16 numbers
 //          and whose high halves the last 16                                              x = d·(q − 8)
-//   q8     signed bytes, and one factor (f32) a row that lies elsewhere                   x = d·q
+//   q8     signed bytes, and one scale (f32) per row, which lies elsewhere                x = d·q
+//   others GGUF's block types: tensor/block_types.h
 
 #include <bit>
 #include <cstdint>
@@ -25,13 +26,13 @@
 
 namespace limpid {
 
-enum class DType : uint8_t { f64, f32, f16, bf16, q8_0, q4_0, q8 };
+enum class DType : uint8_t { f64, f32, f16, bf16, q8_0, q4_0, q8, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k };
 
 inline constexpr DType kRealType = sizeof(real) == 8 ? DType::f64 : DType::f32;
-inline constexpr int64_t kBlockNumbers = 32;  // of q8_0 and q4_0
+inline constexpr int64_t kBlockNumbers = 32;  // of q8_0 and q4_0; others: block_numbers()
 
 constexpr bool is_quantized(DType type) { return type >= DType::q8_0; }
-constexpr bool is_blocked(DType type) { return type == DType::q8_0 || type == DType::q4_0; }
+constexpr bool is_blocked(DType type) { return is_quantized(type) && type != DType::q8; }
 
 // Bytes that `count` numbers take: of blocked types a whole number of blocks.
 int64_t bytes_of(DType type, int64_t count = 1);
@@ -39,9 +40,9 @@ int64_t bytes_of(DType type, int64_t count = 1);
 // Where numbers of a type may lie: multiples of so many bytes.
 int64_t alignment_of(DType type);
 
-// "F64", "F32", "F16", "BF16": as safetensors, Hugging Face and GGUF write them; "Q8_0", "Q4_0": as GGUF does; "Q8".
+// "F64", "F32", "F16", "BF16": as safetensors, Hugging Face and GGUF write them; "Q8_0", "Q4_K", …: as GGUF does; "Q8".
 std::string_view name_of(DType type);
-std::optional<DType> number_type_named(std::string_view name);
+std::optional<DType> dtype_named(std::string_view name);
 
 // Numbers of a type, at any alignment, to reals; and reals to a type. In parallel; the same bits with any number of
 // threads and any instruction set. `out` must not overlap the input. Quantised types: tensor/quantize.h.

@@ -59,13 +59,13 @@ TEST(DType, SizesAndNames) {
   EXPECT_EQ(bytes_of(DType::bf16), 2);
   EXPECT_EQ(bytes_of(kRealType), static_cast<int64_t>(sizeof(real)));
   for (const char* const name : {"F64", "F32", "F16", "BF16"}) {
-    const auto type = number_type_named(name);
+    const auto type = dtype_named(name);
     ASSERT_TRUE(type) << name;
     EXPECT_EQ(name_of(*type), name);
   }
-  EXPECT_FALSE(number_type_named("f32"));
-  EXPECT_FALSE(number_type_named("I64"));
-  EXPECT_FALSE(number_type_named(""));
+  EXPECT_FALSE(dtype_named("f32"));
+  EXPECT_FALSE(dtype_named("I64"));
+  EXPECT_FALSE(dtype_named(""));
 }
 
 TEST(DType, EverySmallNumberReadsAndWritesBack) {

@@ -1,5 +1,5 @@
 #pragma once
-// KeyValueCache: the keys and values of tokens that a decoder has read, one entry a layer and sequence, so that the
+// KeyValueCache: the keys and values of tokens that a decoder has read, one entry per layer and sequence, so that the
 // next token is computed alone.
 //
 // Sequences that have a beginning in common share it. A row lies once in memory however many sequences look at it: a
@@ -73,7 +73,7 @@ class KeyValueCache {
   std::vector<Entry>& layer(int64_t index);
   // Tokens read before, of one sequence: the position of the next one.
   int64_t length(int64_t sequence) const { return lengths_[sequence]; }
-  // Called once a pass, when all layers have appended their rows.
+  // Called once per pass, when all layers have appended their rows.
   void advance(int64_t sequence, int64_t tokens) { lengths_[sequence] += tokens; }
 
   // New sequences, of which nothing has been read, behind the others. `limit`: rows that one will have at most in a

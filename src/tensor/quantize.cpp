@@ -127,8 +127,8 @@ void quantize_row(const real* numbers, int64_t cols, DType type, std::byte* out,
     return quantize_bytes(numbers, cols, *factor, out);
   }
   const BlockType* blocks = block_type(type);
-  check((is_blocked(type) || blocks) && cols % block_numbers(type) == 0, "{}: rows of {} numbers cannot be {}", where,
-        cols, name_of(type));
+  check(is_blocked(type) && cols % block_numbers(type) == 0, "{}: rows of {} numbers cannot be {}", where, cols,
+        name_of(type));
   check(largest(numbers, cols) < 127 * 65504.0F / 16, "{}: holds a number too large for a 16-bit factor", where);
   if (blocks) return quantize_blocks(numbers, cols, *blocks, out);
   for (int64_t i = 0; i < cols; i += kBlockNumbers, out += bytes_of(type, kBlockNumbers))

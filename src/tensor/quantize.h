@@ -8,7 +8,7 @@
 //
 //   others tensor/block_writer.h
 //
-// The error of q8 and q8_0 is at most d / 2 a number (d rounded to 16 bits: a little more).
+// The error of q8 and q8_0 is at most d / 2 per number (d rounded to 16 bits: a little more).
 
 #include <cstddef>
 

@@ -64,7 +64,7 @@ struct Weight {
 
   DType type = kRealType;
   const void* data = nullptr;
-  const float* scales = nullptr;        // of type q8: one a row
+  const float* scales = nullptr;        // of type q8: one per row
   std::shared_ptr<PackedCache> packed;  // of quantised types, and of reals where that pays
   int64_t offset = -1;  // in the flat buffer of Parameters, counted in numbers; -1: lies elsewhere and is not trained
   int64_t index = -1;   // in the order of visit_parameters

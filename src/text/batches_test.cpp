@@ -22,7 +22,7 @@ using Numbers = std::vector<int32_t>;  // of examples, each of which begins with
 
 class BatchesTest : public testing::Test {
  protected:
-  // Pairs of 1 … 12 ids a side; the first id is the example's number.
+  // Pairs of 1 … 12 ids per side; the first id is the example's number.
   void write_pairs(int32_t count) {
     Random random(1);
     TokenStoreWriter writer(folder_ / "pairs");

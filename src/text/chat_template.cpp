@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/paths.h"
 #include "text/jinja_evaluator.h"
 #include "text/tokenizer_json.h"
 
@@ -95,7 +96,7 @@ std::string ChatTemplate::render(const nlohmann::ordered_json& messages, const C
 }
 
 std::string chat_template_of(const std::filesystem::path& folder) {
-  if (const auto file = folder / "chat_template.jinja"; std::filesystem::exists(file)) return read_text(file);
+  if (const auto file = folder / "chat_template.jinja"; path_exists(file)) return read_text(file);
   const nlohmann::json config = read_tokenizer_config(folder);
   const auto found = config.find("chat_template");
   if (found == config.end()) return {};

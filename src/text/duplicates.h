@@ -1,5 +1,5 @@
 #pragma once
-// Counts how many examples of a corpus are repeated, exactly (up to a chance of 2^-64 a pair) and in constant memory:
+// Counts how many examples of a corpus are repeated, exactly (up to a chance of 2^-64 per pair) and in constant memory:
 // the hashes wait on disk and are sorted a part at a time.
 
 #include <cstdint>

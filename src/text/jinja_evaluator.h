@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "text/jinja_parser.h"
 
 namespace limpid::jinja {
@@ -46,27 +47,44 @@ class Evaluator {
 
  private:
   enum class Flow { next, break_loop, continue_loop };
+  // One level of evaluation inside another: so deep may they lie.
+  class Level {
+   public:
+    explicit Level(int& depth) : depth_(depth) {
+      check(++depth_ <= kDeepest, "[chat template] calls lie deeper than {} in one another", kDeepest);
+    }
+    ~Level() { --depth_; }
+
+   private:
+    static constexpr int kDeepest = 200;
+    int& depth_;
+  };
   static void spend_from(size_t& left, size_t amount, const char* what);
 
+  // jinja_statements.cpp
   Flow run(const Node& node, std::string& out);
   Flow run_loop(const Node& node, std::string& out);
   void run_set(const Node& node);
-  void run_macro(const Node& node);
-  void run_call_block(const Node& node, std::string& out);
   std::string captured(const Node& body);
+  Value macro_of(const Node& node, const std::shared_ptr<Scope>& scope, const std::string& name);
+  void assign(const std::vector<std::string>& names, const Value& value);
 
+  // jinja_evaluator.cpp
   Value evaluate(const Node& node);
   Value variable(const Node& node);
-  Value item(const Node& node);
-  Value slice(const Node& node);
   Value call(const Node& node, const Value* caller = nullptr);
   Value filter(const Node& node, const Value* input = nullptr);
   bool test(const Node& node);
+  void fill(Call& call, const Node& node, size_t first);
+
+  // jinja_items.cpp
+  Value item(const Node& node);
+  Value slice(const Node& node);
+
+  // jinja_operators.cpp
+  static Value negative(const Value& value);
   Value binary(const Node& node);
   bool compare(const Node& node);
-  void fill(Call& call, const Node& node, size_t first);
-  Value macro_of(const Node& node, const std::shared_ptr<Scope>& scope, const std::string& name);
-  void assign(const std::vector<std::string>& names, const Value& value);
 
   std::shared_ptr<Scope> scope_;
   size_t steps_ = 2'000'000, bytes_ = 64 << 20;

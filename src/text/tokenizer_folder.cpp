@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/paths.h"
 #include "text/bpe_tokenizer.h"
 #include "text/line_reader.h"
 #include "text/sentencepiece_tokenizer.h"
@@ -94,7 +95,7 @@ Tokenizers load_marian(const fs::path& folder) {
 Tokenizers load_sentencepiece(const fs::path& path) {
   const auto tokenizer = std::make_shared<SentencePieceTokenizer>(read_text(path), "[tokenizer] " + path.string());
   const fs::path fast = path.parent_path() / "tokenizer.json";
-  if (path.filename() == "tokenizer.model" && fs::exists(fast)) {
+  if (path.filename() == "tokenizer.model" && path_exists(fast)) {
     return read_beside_json(fast, tokenizer);
   }
   Tokenizers result{tokenizer, tokenizer};
@@ -137,7 +138,7 @@ Tokenizers load_spiece(const fs::path& path) {
   const json config = read_tokenizer_config(path.parent_path());
   std::string name = special_name(config, "tokenizer_class");
   const fs::path model_config = path.parent_path() / "config.json";
-  if (name.empty() && fs::exists(model_config)) {
+  if (name.empty() && path_exists(model_config)) {
     const json file = read_tokenizer_file(model_config);
     if (file.is_object() && file.value("model_type", json()) == "pegasus") name = "Pegasus";
   }
@@ -216,12 +217,12 @@ void save_tokenizers(const fs::path& folder, const std::string& model_type, cons
 bool has_tokenizers(const fs::path& folder) {
   for (const char* name :
        {"source.spm", "tokenizer.model", "spiece.model", "tokenizer.json", "vocab.json", "encoder.json", "vocab.txt"})
-    if (fs::exists(folder / name)) return true;
+    if (path_exists(folder / name)) return true;
   return false;
 }
 
 Tokenizers load_tokenizers(const fs::path& folder) {
-  const auto has = [&](const char* name) { return fs::exists(folder / name); };
+  const auto has = [&](const char* name) { return path_exists(folder / name); };
   if (has("source.spm") || has("target.spm")) return load_marian(folder);
   if (has("tokenizer.model")) return load_sentencepiece(folder / "tokenizer.model");
   if (has("tokenizer.json")) return read_tokenizer_json(folder / "tokenizer.json");
@@ -243,7 +244,7 @@ Tokenizers load_tokenizer_file(const fs::path& file) {
   const fs::path folder = file.parent_path();
   const std::string name = file.filename().string();
   if (name == "tokenizer.json") return read_tokenizer_json(file);
-  if (name == "vocab.json" && fs::exists(folder / "source.spm")) return load_marian(folder);
+  if (name == "vocab.json" && path_exists(folder / "source.spm")) return load_marian(folder);
   if (name == "vocab.json" || name == "merges.txt")
     return load_vocab_and_merges(folder / "vocab.json", folder / "merges.txt");
   if (name == "encoder.json" || name == "vocab.bpe")

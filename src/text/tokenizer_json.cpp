@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/paths.h"
 #include "text/character_tokenizer.h"
 #include "text/tokenizer_json_models.h"
 #include "text/word_tokenizer.h"
@@ -194,7 +195,7 @@ std::shared_ptr<const Vocabulary> vocabulary_from_json(const json& members, std:
 
 json read_tokenizer_config(const std::filesystem::path& folder) {
   const auto path = folder / "tokenizer_config.json";
-  if (!std::filesystem::exists(path)) return json::object();
+  if (!path_exists(path)) return json::object();
   json config = read_tokenizer_file(path);
   return config.is_object() ? config : json::object();
 }

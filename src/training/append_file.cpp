@@ -18,7 +18,8 @@ namespace {
                            : code == EACCES || code == EPERM || code == EROFS ? "look at its owner and mode"
                            : code == ENOENT || code == ENOTDIR                ? "does its folder exist?"
                                                                               : "is the disk in order?";
-  fail("[file] {}: cannot be written: {}: {}", path.string(), std::generic_category().message(code), hint);
+  fail(ErrorKind::io, "[file] {}: cannot be written: {}: {}", path.string(), std::generic_category().message(code),
+       hint);
 }
 
 }  // namespace

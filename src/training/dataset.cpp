@@ -267,7 +267,8 @@ class Preparation {
     const auto border = static_cast<int64_t>(static_cast<double>(all.tokens()) * (1 - recipe_.data.valid_share));
     copy(all, 0, border, "train", dataset_.train_report);
     copy(all, border, all.tokens(), "valid", dataset_.valid_report);
-    for (const char* extension : {".tokens", ".index"}) fs::remove((data_ / "all") += extension);
+    std::error_code ignored;
+    for (const char* extension : {".tokens", ".index"}) fs::remove((data_ / "all") += extension, ignored);
   }
 
   void encode_files_of_stream() {

@@ -1,5 +1,5 @@
 #pragma once
-// EventLog: log.jsonl, one JSON object a line with what happened at which step. Every line is in the file when write()
+// EventLog: log.jsonl, one JSON object per line: what happened at which step. Every line is in the file when write()
 // returns, whatever becomes of the process.
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// How well a language model foretells text that it has not seen.
+// How well a language model predicts text that it has not seen.
 
 #include "inference/loaded_model.h"
 #include "training/recipe.h"

@@ -28,7 +28,7 @@ void visit(Recipe& r, const Visitor& field) {
   field("data.valid", r.data.valid, "the same for validation; empty: held out of the training text");
   field("data.test", r.data.test, "the same for `limpid evaluate`");
   field("data.columns", r.data.columns, "of a TSV, from 0: source and target, or text and label");
-  field("data.unit", r.data.unit, "of texts: \"lines\", every line an example; \"stream\", one long text");
+  field("data.unit", r.data.unit, "of texts: \"lines\": every line is an example; \"stream\": one long text");
   field("data.labels", r.data.labels, "encoder models: learn the labels of a TSV instead of masked tokens");
   field("data.max_length", r.data.max_length, "longer examples, in tokens, are dropped");
   field("data.max_ratio", r.data.max_ratio, "pairs whose sides differ more in tokens are dropped; 0: none");
@@ -69,14 +69,14 @@ void visit(Recipe& r, const Visitor& field) {
   field("stop.minutes", r.stop.minutes, "0: no limit");
   field("stop.patience", r.stop.patience, "validations without a better score; 0: never stop early");
 
-  field("validation.steps", r.validation.steps, "between validations; 0: once an epoch");
+  field("validation.steps", r.validation.steps, "between validations; 0: once per epoch");
   field("validation.metric", r.validation.metric, "what better means: loss, bleu, chrf, exact");
   field("validation.tokenize", r.validation.tokenize, "of BLEU: auto, 13a, intl, char, none");
   field("validation.lowercase", r.validation.lowercase, "score without regard to case");
   field("validation.translate", r.validation.translate, "examples translated for the score");
   field("validation.show", r.validation.show, "translations shown");
 
-  field("checkpoint.steps", r.checkpoint.steps, "between checkpoints; 0: once an epoch");
+  field("checkpoint.steps", r.checkpoint.steps, "between checkpoints; 0: once per epoch");
   field("checkpoint.keep", r.checkpoint.keep, "the last so many, besides the best");
   field("checkpoint.average", r.checkpoint.average, "the model is the mean of the last so many; 0: the best");
   field("checkpoint.ema", r.checkpoint.ema, "decay of a moving average of the weights; 0: none");

@@ -24,7 +24,7 @@ struct Recipe {
     std::string folder;                           // files are looked for here; empty: where they say
     std::vector<std::string> train, valid, test;  // two line-aligned files or one TSV; texts: any number of files
     std::vector<int64_t> columns = {0, 1};        // of a TSV: source and target, or text and label
-    std::string unit = "lines";                   // of texts: every line an example, or the whole one "stream"
+    std::string unit = "lines";                   // of texts: every line is an example, or the whole is one "stream"
     bool labels = false;                          // encoder: a TSV of texts and their labels is learned
     int64_t max_length = 256;                     // longer examples, in ids, are dropped
     double max_ratio = 0;                         // pairs whose sides differ more in length are dropped; 0: none
@@ -70,7 +70,7 @@ struct Recipe {
   } stop;
 
   struct Validation {
-    int64_t steps = 0;              // between validations; 0: once an epoch
+    int64_t steps = 0;              // between validations; 0: once per epoch
     std::string metric = "loss";    // what "better" means: loss, bleu, chrf, exact
     std::string tokenize = "auto";  // of BLEU: auto, 13a, intl, char, none
     bool lowercase = false;         // scores without regard to case
@@ -79,7 +79,7 @@ struct Recipe {
   } validation;
 
   struct Checkpoints {
-    int64_t steps = 0;    // between checkpoints; 0: once an epoch
+    int64_t steps = 0;    // between checkpoints; 0: once per epoch
     int64_t keep = 3;     // the last so many, besides the best
     int64_t average = 0;  // the final model is the mean of the last so many; 0: the best
     double ema = 0;       // decay of a moving average of the weights, validated and kept instead of them; 0: none

@@ -8,9 +8,10 @@ namespace limpid {
 
 struct ScheduleOptions {
   // After a warm-up that rises in a straight line to the learning rate:
-  //   inverse-sqrt  rate · √(warmup / step)          ("Attention Is All You Need", section 5.3, with a peak of one's
-  //   own) cosine        half a cosine down to `final` at the last step linear        a straight line down to `final`
-  //   constant
+  // - inverse-sqrt: rate · √(warmup / step), as in "Attention Is All You Need", section 5.3, with a peak of one's own
+  // - cosine: half a cosine down to `final` at the last step
+  // - linear: a straight line down to `final`
+  // - constant
   std::string kind = "inverse-sqrt";
   double learning_rate = 5e-4;  // the peak; 0 with inverse-sqrt: the paper's d_model^-½ · warmup^-½
   int64_t warmup = 1000;        // steps

@@ -1,6 +1,6 @@
 """The forward passes of Transformers, of one sequence.
 
-Letters: T tokens, S tokens looked at, d width, H heads, D numbers a head."""
+Letters: T tokens, S tokens looked at, d width, H heads, D numbers per head."""
 
 import math
 

@@ -34,7 +34,7 @@ def zero_state(p):
 
 
 def rnn_encoder(p, ids):
-    """Outputs of the top layer, one a token, and each layer's last state (of two directions, the backward one's)."""
+    """Outputs of the top layer, one per token, and each layer's last state (of two directions, the backward one's)."""
     outputs = list(p.weight("encoder.embed.weight", p.c.vocab, p.c.embed, spread=1.0)[ids])
     last = []
     for layer in range(p.c.layers):
