@@ -18,6 +18,7 @@ int run_bench(int argc, char** argv) {
   PrefillBench prefill;
   CaptureBench capture;
   TranslateBench translate;
+  EmbedBench embed;
   bool no_dropout = false, json = true;
   auto add = [&](const char* name, const char* summary, int& rounds) {
     CLI::App* bench = line.add_subcommand(name, summary);
@@ -57,6 +58,14 @@ int run_bench(int argc, char** argv) {
   translate_line->add_option("--tokens", translate.tokens, "of every source, and written for each")
       ->check(at_least_one)
       ->capture_default_str();
+  auto* embed_line = add("embed", "vectors of texts", embed.rounds);
+  embed_line->add_option("MODEL", embed.model, "a folder or file; limpid random makes one")->required();
+  embed_line->add_option("--ids", embed.ids, "a file of texts: the ids of one in each line (limpid tokenize --ids)");
+  embed_line->add_option("--texts", embed.texts, "without --ids: in all")->check(at_least_one)->capture_default_str();
+  embed_line->add_option("--tokens", embed.tokens, "without --ids: of every text")
+      ->check(at_least_one)
+      ->capture_default_str();
+  embed_line->add_option("--batch", embed.batch, "at once")->check(at_least_one)->capture_default_str();
   line.fallthrough();
   if (const auto code = line.read(argc, argv)) return *code;
   train_step.dropout = !no_dropout;
@@ -66,6 +75,7 @@ int run_bench(int argc, char** argv) {
   if (*prefill_line) result = bench_prefill(prefill);
   if (*capture_line) result = bench_capture(capture);
   if (*translate_line) result = bench_translate(translate);
+  if (*embed_line) result = bench_embed(embed);
   fmt::print("{}\n", result.dump());
   return 0;
 }
