@@ -19,6 +19,7 @@ int run_bench(int argc, char** argv) {
   PrefillBench prefill;
   CaptureBench capture;
   TranslateBench translate;
+  EmbedBench embed;
   AllreduceBench allreduce;
   bool no_dropout = false, json = true;
   auto add = [&](const char* name, const char* summary, int& rounds) {
@@ -59,6 +60,14 @@ int run_bench(int argc, char** argv) {
   translate_line->add_option("--tokens", translate.tokens, "of every source, and written for each")
       ->check(at_least_one)
       ->capture_default_str();
+  auto* embed_line = add("embed", "vectors of texts", embed.rounds);
+  embed_line->add_option("MODEL", embed.model, "a folder or file; limpid random makes one")->required();
+  embed_line->add_option("--ids", embed.ids, "a file of texts: the ids of one in each line (limpid tokenize --ids)");
+  embed_line->add_option("--texts", embed.texts, "without --ids: in all")->check(at_least_one)->capture_default_str();
+  embed_line->add_option("--tokens", embed.tokens, "without --ids: of every text")
+      ->check(at_least_one)
+      ->capture_default_str();
+  embed_line->add_option("--batch", embed.batch, "at once")->check(at_least_one)->capture_default_str();
   auto* allreduce_line = add("allreduce", "gradients between the ranks of mpirun", allreduce.rounds);
   allreduce_line->add_option("--mb", allreduce.mb, "of gradients")
       ->check(CLI::Range(1, 1 << 16))
@@ -72,6 +81,7 @@ int run_bench(int argc, char** argv) {
   if (*prefill_line) result = bench_prefill(prefill);
   if (*capture_line) result = bench_capture(capture);
   if (*translate_line) result = bench_translate(translate);
+  if (*embed_line) result = bench_embed(embed);
   if (*allreduce_line) result = bench_allreduce(allreduce);
   if (!result.is_null()) fmt::print("{}\n", result.dump());
   return 0;

@@ -1,12 +1,15 @@
 #include "app/run_bench.h"
 
+#include <sstream>
 #include <vector>
 
 #include "app/measuring.h"
 #include "app/peak_memory.h"
+#include "base/file.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "inference/decoder_state.h"
+#include "inference/embedding.h"
 #include "inference/generate.h"
 #include "inference/loaded_model.h"
 #include "inference/top_tokens.h"
@@ -46,6 +49,25 @@ double bandwidth_gb(int64_t bytes) {
     });
   });
   return static_cast<double>(count * static_cast<int64_t>(sizeof(real))) / seconds / 1e9;
+}
+
+std::vector<std::vector<int32_t>> read_ids(const std::string& path, int64_t vocab) {
+  std::vector<std::vector<int32_t>> texts;
+  std::istringstream lines(read_text(path));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::vector<int32_t> ids;
+    for (int64_t id = 0; words >> id;) {
+      check(id >= 0 && id < vocab, "[bench] {}: line {} has the id {}, the model {} tokens", path, texts.size() + 1, id,
+            vocab);
+      ids.push_back(static_cast<int32_t>(id));
+    }
+    check(words.eof() && !ids.empty(), "[bench] {}: line {} is no list of ids: limpid tokenize --ids makes them", path,
+          texts.size() + 1);
+    texts.push_back(std::move(ids));
+  }
+  check(!texts.empty(), "[bench] {}: holds no ids", path);
+  return texts;
 }
 
 nlohmann::ordered_json about(const std::string& bench, const std::string& model) {
@@ -120,6 +142,30 @@ nlohmann::ordered_json bench_translate(const TranslateBench& options) {
   result["batch"] = options.batch;
   result["beam"] = options.beam;
   result["tokens_per_second"] = rounded(static_cast<double>(options.sentences * options.tokens) / seconds, 10);
+  result["rss_mb"] = std::round(peak_memory_mb());
+  return result;
+}
+
+nlohmann::ordered_json bench_embed(const EmbedBench& options) {
+  const LoadedModel loaded = load_model(options.model, {.need_tokenizers = false});
+  const int64_t vocab = loaded.config().vocab;
+  std::vector<std::vector<int32_t>> texts;
+  if (!options.ids.empty()) texts = read_ids(options.ids, vocab);
+  for (int64_t i = 0; options.ids.empty() && i < options.texts; ++i)
+    texts.push_back(random_ids(options.tokens, vocab, i));
+  int64_t tokens = 0;
+  for (const auto& text : texts) tokens += std::ssize(text);
+  const auto count = std::ssize(texts);
+  const double seconds = best_seconds(options.rounds, [&] {
+    for (int64_t first = 0; first < count; first += options.batch)
+      embed(*loaded.model, std::span(texts).subspan(first, std::min(options.batch, count - first)));
+  });
+  nlohmann::ordered_json result = about("embed", options.model);
+  result["texts"] = count;
+  result["batch"] = options.batch;
+  result["tokens"] = tokens;
+  result["texts_per_second"] = rounded(static_cast<double>(count) / seconds, 10);
+  result["tokens_per_second"] = rounded(static_cast<double>(tokens) / seconds, 10);
   result["rss_mb"] = std::round(peak_memory_mb());
   return result;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// How fast a model reads and writes: decoding token by token, reading a prompt, translating. One JSON object each.
+// How fast a model reads and writes: decoding token by token, reading a prompt, translating, vectors of texts. One JSON
+// object each.
 
 #include <nlohmann/json.hpp>
 
@@ -32,5 +33,15 @@ struct TranslateBench {
   int rounds = 3;
 };
 nlohmann::ordered_json bench_translate(const TranslateBench& options);
+
+struct EmbedBench {
+  std::string model;
+  std::string ids;  // a file: the ids of a text in every line; empty: random ones
+  int64_t texts = 256, batch = 32;
+  int64_t tokens = 32;  // of every text, where they are random
+  int rounds = 5;
+};
+// The vectors of texts, so many at a time in the order of the file.
+nlohmann::ordered_json bench_embed(const EmbedBench& options);
 
 }  // namespace limpid

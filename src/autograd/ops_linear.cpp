@@ -73,7 +73,10 @@ const kernels::QuantizedMatrix& quantized(const Weight& weight, WeightLayout lay
 }
 
 const kernels::PackedMatrix& packed(const Weight& weight) {
-  return weight.packed->get<kernels::PackedMatrix>([&] { return kernels::pack(weight.matrix()); });
+  check(weight.data != nullptr, "[linear] {} has no numbers yet: load the model first", weight.name);
+  return weight.packed->get<kernels::PackedMatrix>([&] {
+    return kernels::pack({weight.type, weight.data, weight.shape[0], weight.shape[1]});
+  });
 }
 
 const real* bias_of(const Stack& stack) { return stack.biases.empty() ? nullptr : stack.biases.front()->numbers(); }

@@ -8,6 +8,7 @@
 #include "formats/gguf_tokenizer.h"
 #include "formats/llama2c.h"
 #include "inference/gguf_pooling.h"
+#include "kernels/row_gemm.h"
 #include "text/id_tokenizer.h"
 #include "text/tokenizer_training.h"
 
@@ -149,7 +150,7 @@ fs::path tokens_of_llama2c(const fs::path& path) {
 void pack_where_it_pays(Model& model) {
   if (model.config().continues_text()) return;
   model.visit_parameters([](Weight& weight) {
-    if (weight.is_matrix() && weight.type == kRealType) weight.pack();
+    if (weight.is_matrix() && (weight.type == kRealType || kernels::widens(weight.type))) weight.pack();
   });
 }
 

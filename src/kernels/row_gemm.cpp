@@ -297,9 +297,14 @@ void multiply_outputs(ConstMatrix x, Transpose transpose, const StoredMatrix& w,
 
 // y: the outputs from `first` on, which begins a panel.
 void multiply_panels(ConstMatrix x, const PackedMatrix& w, int64_t first, Matrix y) {
-  for (int64_t j = 0; j < y.cols; j += kPanelOutputs)
-    multiply_by_inputs<Real>(x, {w.panel(first + j), kPanelOutputs},
-                             y.cols_from(j, std::min(kPanelOutputs, y.cols - j)));
+  const auto multiply = [&]<class Number>(Number) {
+    for (int64_t j = 0; j < y.cols; j += kPanelOutputs)
+      multiply_by_inputs<Number>(x, {static_cast<const typename Number::Stored*>(w.panel(first + j)), kPanelOutputs},
+                                 y.cols_from(j, std::min(kPanelOutputs, y.cols - j)));
+  };
+  if (w.type == DType::f16) return multiply(Half<DType::f16>());
+  if (w.type == DType::bf16) return multiply(Half<DType::bf16>());
+  multiply(Real());
 }
 
 }  // namespace limpid::HWY_NAMESPACE
@@ -344,6 +349,19 @@ void in_blocks(ConstMatrix x, Matrix y, const real* bias, const Multiply& multip
   });
 }
 
+template <class T>
+void pack_panels(const T* w, const PackedMatrix& packed) {
+  parallel_for(panels_of(packed.outputs), [&](int64_t i) {
+    const int64_t first = i * kPanelOutputs, count = std::min(kPanelOutputs, packed.outputs - first);
+    T* const panel = reinterpret_cast<T*>(packed.data.get()) + first * packed.inputs;
+    for (int64_t p = 0; p < packed.inputs; p += kPackedAtOnce) {
+      const int64_t end = std::min(packed.inputs, p + kPackedAtOnce);
+      for (int64_t j = 0; j < count; ++j)
+        for (int64_t q = p; q < end; ++q) panel[q * kPanelOutputs + j] = w[(first + j) * packed.inputs + q];
+    }
+  });
+}
+
 void check_sizes(ConstMatrix x, int64_t inputs, int64_t outputs, Matrix y) {
   check(x.cols == inputs && y.rows == x.rows && y.cols == outputs, "[row gemm] ({}×{})·({}×{}) does not give {}×{}",
         x.rows, x.cols, inputs, outputs, y.rows, y.cols);
@@ -360,19 +378,15 @@ void row_gemm(ConstMatrix x, Transpose transpose_w, const StoredMatrix& w, Matri
   });
 }
 
-PackedMatrix pack(ConstMatrix w) {
-  PackedMatrix packed{w.rows, w.cols, nullptr};
+PackedMatrix pack(const StoredMatrix& w) {
+  check(w.type == kRealType || widens(w.type), "[row gemm] no product with numbers of type {}", name_of(w.type));
+  PackedMatrix packed{w.type, w.rows, w.cols, nullptr};
   const int64_t panels = panels_of(w.rows);
-  packed.data = allocate_panels(panels * kPanelOutputs * w.cols * static_cast<int64_t>(sizeof(real)));
-  parallel_for(panels, [&](int64_t i) {
-    const int64_t first = i * kPanelOutputs, count = std::min(kPanelOutputs, w.rows - first);
-    real* const panel = const_cast<real*>(packed.panel(first));
-    for (int64_t p = 0; p < w.cols; p += kPackedAtOnce) {
-      const int64_t end = std::min(w.cols, p + kPackedAtOnce);
-      for (int64_t j = 0; j < count; ++j)
-        for (int64_t q = p; q < end; ++q) panel[q * kPanelOutputs + j] = w(first + j, q);
-    }
-  });
+  packed.data = allocate_panels(bytes_of(w.type, panels * kPanelOutputs * w.cols));
+  if (widens(w.type))
+    pack_panels(static_cast<const uint16_t*>(w.data), packed);
+  else
+    pack_panels(static_cast<const real*>(w.data), packed);
   return packed;
 }
 

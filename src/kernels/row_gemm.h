@@ -22,17 +22,18 @@ struct StoredMatrix {
 // y = x·op(w) + bias in every row, op(w) = wᵀ for w (outputs, inputs) or w (inputs, outputs). The bias may be null.
 void row_gemm(ConstMatrix x, Transpose transpose_w, const StoredMatrix& w, Matrix y, const real* bias);
 
-// A matrix (outputs, inputs) in the order in which a product of many rows reads it: outputs in panels, in a panel
-// all outputs of the first input, then of the next.
+// A matrix (outputs, inputs) in the order in which a product of many rows reads it, of the type it was stored as:
+// outputs in panels, in a panel all outputs of the first input, then of the next.
 struct PackedMatrix {
+  DType type = kRealType;
   int64_t outputs = 0, inputs = 0;
   std::shared_ptr<std::byte> data;
 
   // The panel that begins with output `first`.
-  const real* panel(int64_t first) const { return reinterpret_cast<const real*>(data.get()) + first * inputs; }
+  const void* panel(int64_t first) const { return data.get() + bytes_of(type, first * inputs); }
 };
 
-PackedMatrix pack(ConstMatrix w);
+PackedMatrix pack(const StoredMatrix& w);  // (outputs, inputs)
 
 // y = x·wᵀ + bias in every row. The bias may be null.
 void row_gemm(ConstMatrix x, const PackedMatrix& w, Matrix y, const real* bias);

@@ -45,7 +45,7 @@ struct Case {
   }
   void multiply(ConstMatrix x, const Stored& w, Matrix y, const real* bias) const {
     if (packed)
-      kernels::row_gemm(x, kernels::pack(w.numbers.view()), y, bias);
+      kernels::row_gemm(x, kernels::pack(w.matrix), y, bias);
     else
       kernels::row_gemm(x, transpose, w.matrix, y, bias);
   }
@@ -57,7 +57,9 @@ constexpr Case kCases[] = {{Transpose::no},
                            {Transpose::yes, DType::f16},
                            {Transpose::no, DType::bf16},
                            {Transpose::yes, DType::bf16},
-                           {Transpose::yes, kRealType, true}};
+                           {Transpose::yes, kRealType, true},
+                           {Transpose::yes, DType::f16, true},
+                           {Transpose::yes, DType::bf16, true}};
 
 void expect_formula(const Sizes& s, const Case& c) {
   const bool by_output = c.by_output();

@@ -35,7 +35,8 @@ from gguf_reader import read_tensors  # noqa: E402
 from llama_library import Library  # noqa: E402
 
 FILE_TYPES = {"F16": 1, "BF16": 32, "Q4_0": 2, "Q4_1": 3, "Q8_0": 7, "Q5_0": 8, "Q5_1": 9, "Q2_K": 10,
-              "Q3_K_S": 11, "Q3_K_M": 12, "Q3_K_L": 13, "Q4_K_S": 14, "Q4_K_M": 15, "Q5_K_S": 16, "Q5_K_M": 17, "Q6_K": 18}
+              "Q3_K_S": 11, "Q3_K_M": 12, "Q3_K_L": 13, "Q4_K_S": 14, "Q4_K_M": 15, "Q5_K_S": 16, "Q5_K_M": 17,
+              "Q6_K": 18}
 VOCAB = 512
 
 LLAMA = {"vocab_size": VOCAB, "hidden_size": 512, "intermediate_size": 768, "num_hidden_layers": 8,
@@ -68,8 +69,8 @@ CONFIGS = {
 }
 
 
-def run(*arguments):
-    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True)
+def run(*arguments, text=None):
+    done = subprocess.run([str(a) for a in arguments], capture_output=True, text=True, input=text)
     if done.returncode:
         raise RuntimeError(f"{' '.join(str(a) for a in arguments)}: {done.stderr.strip()}")
     return done.stdout
@@ -186,8 +187,7 @@ def unequal_weights(library, limpid, path, work):
 
 
 def read_ids(limpid, model, text, most=200):
-    lines = run(limpid, "tokenize", model, text, "--json").splitlines()
-    return [i for line in lines for i in json.loads(line)["ids"]][:most]
+    return [int(i) for i in run(limpid, "tokenize", model, "--whole", "--ids", text=text.read_text()).split()][:most]
 
 
 class Study:
@@ -228,7 +228,8 @@ class Study:
                    problems="; ".join(problems))
         self.rows.append(row)
         print("{architecture:13} {kind:7} apart {apart:9.2e}   off {off:9.2e}, llama.cpp {off_theirs:9.2e}   "
-              "loss {loss:9.2e}, llama.cpp's {loss_theirs:9.2e}   ".format(**row) + (row["problems"] or "ok"), flush=True)
+              "loss {loss:9.2e}, llama.cpp's {loss_theirs:9.2e}   ".format(**row) + (row["problems"] or "ok"),
+              flush=True)
 
     def compare_all(self, name, folder, texts, work):
         plain = work / "f32.gguf"
@@ -241,10 +242,10 @@ class Study:
         print("| | apart, largest | off: Limpid | off: llama.cpp | loss: Limpid's quantiser | llama.cpp's |")
         print("|---|---|---|---|---|---|")
         for kind in dict.fromkeys(row["kind"] for row in self.rows):
-            of_kind = [row for row in self.rows if row["kind"] == kind]
+            of_kind = [row for row in self.rows if row["kind"] == kind and row["architecture"] != "bert"]
 
             def mean(key):  # geometric, of divergences
-                return np.exp(np.mean([np.log(max(row[key], 1e-12)) for row in of_kind if row["architecture"] != "bert"]))
+                return np.exp(np.mean([np.log(max(row[key], 1e-12)) for row in of_kind]))
 
             print(f"| {kind} | {max(row['apart'] for row in of_kind):.1e} | " +
                   " | ".join(f"{mean(key):.1e}" for key in ("off", "off_theirs", "loss", "loss_theirs")) + " |")
