@@ -342,12 +342,23 @@ const tests = {
     const lines = new Set();
     for (const model of ['translator', 'lm'])
       for (const [room, query] of views) {
-        if (model === 'lm' && query['o.output'] === 'beam') continue; // no command searches with a beam there
         await open(room, model, { ...query, ...(model === 'translator' ? { target: '선생님은 책 세 권을 읽어요.' } : {}) });
         const line = (await page.locator('aside code').first().textContent({ timeout: 2000 }).catch(() => '')).trim();
         expect(/^(echo .* \| )?limpid /.test(line), `${model}/${room} ${JSON.stringify(query)} has no command`);
         if (line) lines.add(line);
       }
+    for (const model of ['translator', 'lm']) {
+      const target = model === 'translator' ? { target: '선생님은 책 세 권을 읽어요.' } : {};
+      await open('output', model, { ...target, 'o.output': 'beam', 'o.beam': '3' });
+      const tree = await savedJson();
+      const grown = JSON.parse(await shell((await page.locator('aside code').textContent()).trim()));
+      expect(grown.nodes.length === tree.nodes.length && grown.hypotheses.every((one, i) => one.text === tree.hypotheses[i].text && near(one.score, tree.hypotheses[i].score)), `${model}: the beam differs from that of its command`);
+      await open('parameters', model, { ...target, 'o.parameters': 'tensor' });
+      const shown = await savedJson();
+      const numbers = JSON.parse(await shell((await page.locator('aside code').textContent()).trim()));
+      expect(near(shown.mean, numbers.mean) && shown.values.length > 100 && numbers.values.flat().every((value, i) => near(value, shown.values[i])), `${model}: the tensor differs from that of its command`);
+      expect(JSON.stringify((await savedJson(1)).counts) === JSON.stringify(numbers.histogram), `${model}: the histogram differs`);
+    }
     await Promise.all([...lines].map((line) => shell(line).catch((error) => expect(false, `${line}: ${String(error.stderr ?? error).split('\n')[0]}`))));
     await open('output', 'lm', { interventions: JSON.stringify([{ zero: 'blocks.0.ffn_out' }]) });
     const line = (await page.locator('aside code').first().textContent()).trim();
@@ -368,13 +379,14 @@ const tests = {
     const errors = [];
     guest.on('pageerror', (error) => errors.push(error.message));
     const text = Array.from({ length: 512 }, (_, i) => 3 + ((i * 31) % 290)).join(' ');
-    for (const [room, more] of [['text', ''], ['embedding', ''], ['attention', ''], ['attention', 'o.attention.view=lines'], ['feedforward', 'o.feedforward=text'], ['residual', ''], ['residual', 'o.residual=attribution'], ['output', '']]) {
+    for (const [room, more] of [['text', ''], ['embedding', ''], ['attention', ''], ['attention', 'o.attention.view=lines'], ['feedforward', 'o.feedforward=text'], ['residual', ''], ['residual', 'o.residual=attribution'], ['output', ''], ['embedding', 'o.embedding=positions']]) {
       await guest.goto(`${long.address}/#/${room}?text=${encodeURIComponent(text)}&position=300&${more}`);
       await settled(guest);
       const nodes = await guest.evaluate(() => document.querySelectorAll('*').length);
       expect(nodes < 2500, `${room} ${more}: ${nodes} nodes for 512 tokens`);
       expect((await guest.locator('[role=alert]').count()) === 0 && !errors.length, `${room} with 512 tokens: ${[...errors, ...(await guest.locator('[role=alert]').allTextContents())].join(' ')}`);
     }
+    expect((await guest.locator('line.turned').count()) >= 4, 'rotary planes are not drawn');
     await guest.close();
     await long.stop();
   },
@@ -388,7 +400,7 @@ const tests = {
     await settled(page);
     expect((await page.locator('.time b').textContent()).includes('40') && (await pixels()) !== last, 'the slider through time does not move the picture');
     await quiet('through time');
-    const run = spawn(program, ['train', join(folder, 'lm.toml'), 'stop.steps=100000', 'validation.steps=100000', 'checkpoint.steps=100000', '--out', join(folder, 'watched'), '--watch', '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const run = spawn(program, ['train', join(folder, 'lm.toml'), 'stop.steps=100000', 'validation.steps=60', 'checkpoint.steps=100000', '--out', join(folder, 'watched'), '--watch', '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
     const address = await new Promise((resolve, reject) => {
       let said = '';
       const listen = (part) => { said += part; const found = /http:\/\/[\d.]+:\d+/.exec(said)?.[0]; if (found) resolve(found); };
@@ -404,9 +416,56 @@ const tests = {
     const early = await step();
     await guest.waitForFunction((from) => Number(document.querySelectorAll('aside dl dd')[1]?.textContent?.replace(/\D.*$/, '')) > from, early, { timeout: 20000 });
     expect((await guest.locator('.live').count()) === 1 && (await guest.locator('.charts path').count()) > 0, 'a run in progress is not shown as live');
+    await guest.locator('nav + .body').getByText('Through time').click();
+    const most = () => guest.locator('.time input').getAttribute('max').then(Number);
+    await guest.locator('.time input').waitFor();
+    const recorded = await most();
+    await guest.waitForFunction((before) => Number(document.querySelector('.time input')?.max) > before, recorded, { timeout: 30000 }).catch(() => {});
+    expect((await most()) > recorded, 'a recording that is made while one watches does not come');
     await guest.close();
     run.removeAllListeners('exit');
     await new Promise((done) => { run.on('exit', done); run.kill('SIGINT'); });
+  },
+
+  async 'every view saves'() {
+    const views = [['text', {}], ['embedding', {}], ['embedding', { 'o.embedding': 'near' }], ['embedding', { 'o.embedding': 'products' }], ['embedding', { 'o.embedding': 'map' }], ['embedding', { 'o.embedding': 'positions' }],
+      ['attention', { stack: 'decoder', attention: 'cross_attn' }], ['attention', { stack: 'decoder', attention: 'cross_attn', 'o.attention.view': 'lines' }], ['attention', { stack: 'decoder', attention: 'cross_attn', 'o.attention.view': 'words' }], ['attention', { 'o.step': 'qk' }],
+      ['feedforward', { neuron: 3 }], ['feedforward', { 'o.feedforward': 'text' }], ['residual', {}], ['residual', { 'o.residual': 'attribution' }], ['output', {}], ['output', { 'o.output': 'steps' }], ['output', { 'o.output': 'beam' }],
+      ['parameters', {}], ['parameters', { 'o.parameters': 'tensor' }], ['training', {}], ['training', { 'o.training': 'samples' }], ['training', { 'o.training': 'recorded' }], ['laboratory', {}], ['laboratory', { 'o.laboratory': 'superposition' }]];
+    for (const [room, query] of views) {
+      const where = `${room} ${JSON.stringify(query)}`;
+      await open(room, 'translator', { target: '선생님은 책 세 권을 읽어요.', ...query });
+      const figures = await page.locator('main figure').count();
+      const menus = await page.locator('main details.save').count();
+      expect(menus > 0 && menus >= figures, `${where}: ${figures} figures, ${menus} of them can be saved`);
+      for (let i = 0; i < Math.min(menus, 3); i++) {
+        const drawn = (await saved('SVG', i)).toString();
+        expect(drawn.startsWith('<svg') && drawn.length > 200, `${where}: figure ${i} saves no SVG`);
+        expect((await saved('CSV', i)).toString().trim().split('\n').length > 1, `${where}: figure ${i} saves no CSV`);
+        expect(JSON.stringify(await savedJson(i)).length > 2, `${where}: figure ${i} saves no JSON`);
+      }
+      await quiet(where);
+    }
+  },
+
+  async 'the map: the path of the selected token, the ladder, what a part is'() {
+    await open('attention', 'translator', { side: 'source', position: '1', target: '선생님은 책 세 권을 읽어요.' });
+    const lit = () => page.locator('.map svg g').evaluateAll((list) => list.map((one) => Number(getComputedStyle(one).opacity) === 1));
+    expect(JSON.stringify(await lit()) === '[true,false]', `a source token lights ${await lit()}`);
+    await page.locator('.strip').nth(1).locator('button').nth(1).click();
+    await settled(page);
+    expect(JSON.stringify(await lit()) === '[false,true]', `a target token lights ${await lit()}`);
+    await page.locator('.map button.feed_forward').first().hover();
+    const part = JSON.parse(await say('params', models.translator, '--json'));
+    const told = await page.locator('.map dl').textContent();
+    expect(told.includes('32 → 64 → 32') && /\d parameters/.test(told) && part.parameters > 0, `the part pointed at: ${told}`);
+    await open('attention', 'gru', { target: '선생님은 책 세 권을 읽어요.' });
+    const rungs = page.locator('.map svg g[role=button]');
+    expect((await rungs.count()) >= 8 && (await page.locator('.map line.fan').count()) >= 4, 'the ladder has no rungs or no fan');
+    await rungs.first().click();
+    await settled(page);
+    expect(page.url().includes('side=source') && page.url().includes('position=0'), 'a rung does not select its token');
+    await quiet('the map');
   },
 
   async 'saving'() {

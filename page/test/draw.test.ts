@@ -6,9 +6,11 @@ import { layOutTree } from '../src/draw/beam_tree';
 import { colour, inkOn, palette, shade } from '../src/draw/colour';
 import { heatmapSvg, layOut, paint, strongest } from '../src/draw/heatmap';
 import { placeLabels, textWidth } from '../src/draw/labels';
+import { layOutLadder } from '../src/draw/ladder';
 import { chart, smooth, thin } from '../src/draw/line_chart';
 import { layOutMap } from '../src/draw/map_layout';
 import { bands } from '../src/draw/ribbon';
+import { tableCsv, tableSvg } from '../src/draw/table';
 import { parameterTiles } from '../src/draw/treemap';
 
 test('colours: symmetric about 0, lightness in order, ink that can be read', () => {
@@ -123,4 +125,19 @@ test('lines: only links that matter, strongest on top', () => {
   const list = bands((i, j) => (i === j ? 0.9 : 0.01), 3, 3, { from: [0, 1, 2], to: [0, 1, 2] }, [100, 0], 0.02);
   assert.equal(list.length, 3);
   assert.ok(bands(() => 1, 100, 100, { from: new Array(100).fill(0), to: new Array(100).fill(0) }, [1, 0], 0).length <= 600);
+});
+
+test('the ladder of a recurrent model: time upwards, a long text around its selection', () => {
+  const names = Array.from({ length: 40 }, (_, i) => `t${i}`);
+  const { lanes, height } = layOutLadder([{ side: 'source', names, selected: 20 }, { side: 'input', names: names.slice(0, 5), selected: 4 }], 220, 12);
+  assert.equal(lanes[0].rungs.length, 12);
+  assert.ok(lanes[0].rungs.some((rung) => rung.position === 20) && lanes[0].more.below && lanes[0].more.above);
+  assert.deepEqual(lanes[1].rungs.map((rung) => rung.position), [0, 1, 2, 3, 4]);
+  assert.ok(lanes[0].rungs.every((rung, i, all) => (i === 0 || rung.y < all[i - 1].y) && rung.y > 0 && rung.y < height));
+});
+
+test('a table as picture and as values', () => {
+  const drawn = tableSvg('Title', ['a', 'b'], [['<x>', '가나다']], 'light');
+  assert.ok(drawn.startsWith('<svg') && drawn.includes('&lt;x&gt;') && drawn.includes('가나다'));
+  assert.equal(tableCsv(['a', 'b'], [['1', 'x,"y"']]), 'a,b\n1,"x,""y"""\n');
 });

@@ -41,8 +41,8 @@ test('numbers as people read them', () => {
   assert.equal(format(0.00001234), '1.23e−5');
   assert.equal(format(-Infinity), '−∞');
   assert.equal(format(null), '–');
-  assert.equal(percent(0.9999), '> 99.9 %');
-  assert.equal(percent(1), '100 %');
-  assert.equal(percent(0.0001), '< 0.1 %');
+  assert.equal(percent(0.9999), '>\u00a099.9\u00a0%');
+  assert.equal(percent(1), '100\u00a0%');
+  assert.equal(percent(0.0001), '<\u00a00.1\u00a0%');
   assert.deepEqual(histogram(Float32Array.of(0, 0.1, 0.9, 1), 2).counts, [2, 2]);
 });

@@ -56,8 +56,8 @@ Effect compare_logits(ConstMatrix before, ConstMatrix after, const EffectOptions
   for (int64_t i = 0; i < before.rows; ++i)
     effect.same_bits = effect.same_bits &&
                        std::memcmp(before.row(i), after.row(i), static_cast<size_t>(before.cols) * sizeof(real)) == 0;
-  effect.positions.resize(static_cast<size_t>(before.rows));
-  parallel_for(before.rows, [&](int64_t i) {
+  if (options.everywhere) effect.positions.resize(static_cast<size_t>(before.rows));
+  parallel_for(std::ssize(effect.positions), [&](int64_t i) {
     const real *a = before.row(i), *b = after.row(i);
     effect.positions[static_cast<size_t>(i)] = {
         i, divergence(log_probabilities(a, before.cols), log_probabilities(b, before.cols)), likeliest(a, before.cols),

@@ -35,6 +35,7 @@ struct EffectOptions {
   int64_t position = -1;              // of the tokens looked at
   std::vector<int32_t> watched = {};  // none: the likeliest before and after
   int64_t top = 5;                    // of each
+  bool everywhere = true;             // false: `positions` of the effect is left empty
 };
 
 Effect compare_logits(ConstMatrix before, ConstMatrix after, const EffectOptions& options);

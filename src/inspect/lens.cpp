@@ -5,39 +5,47 @@
 
 #include "autograd/ops.h"
 #include "base/parallel.h"
-#include "inspect/tap_record.h"
+#include "inspect/tap_rows.h"
 #include "inspect/weights.h"
 #include "kernels/top_numbers.h"
 
 namespace limpid {
 namespace {
 
+std::vector<std::string> lens_taps(const Config& config) {
+  std::vector<std::string> taps = lens_layers(config);
+  if (config.recurrent()) taps.insert(taps.end(), {"context", "decoder.embed"});
+  return taps;
+}
+
 // From a layer's vectors to logits, by the same operations as the model's own.
 class Unembedding {
  public:
-  Unembedding(const Model& model, const TapRecord& record) : model_(model), config_(model.config()), record_(record) {
+  Unembedding(const Model& model, const Example& example)
+      : model_(model), config_(model.config()), seen_(tap_values(model, example, lens_taps(model.config()))) {
     check(config_.has_output(), "[look] this model ends in vectors: it has no words to read its layers as");
   }
 
-  Tensor logits(const std::string& layer) const {
+  // Of so many positions.
+  Tensor logits(const std::string& layer, int64_t first, int64_t count) const {
     Run run({});
-    Tensor x = constant(run, record_.at(layer).view());
-    if (config_.recurrent()) x = beside_context(run, x);
+    const auto some = [&](const std::string& tap) {
+      const TapValues& values = seen_.at(tap);
+      return constant(run, ConstMatrix(values.row(first), count, values.cols));
+    };
+    Tensor x = some(layer);
+    if (config_.recurrent() && config_.rnn.context != ContextUse::initial) {
+      const Tensor parts[] = {x, some("context"), some("decoder.embed")};
+      x = concatenate_columns(run, parts);
+    }
     x = model_.finish(run, x, Sequences({x.rows()}));
     return model_.output().logits(run, x, Sequences({x.rows()}));
   }
 
  private:
-  Tensor beside_context(Run& run, const Tensor& state) const {
-    if (config_.rnn.context == ContextUse::initial) return state;
-    const Tensor parts[] = {state, constant(run, record_.at("context").view()),
-                            constant(run, record_.at("decoder.embed").view())};
-    return concatenate_columns(run, parts);
-  }
-
   const Model& model_;
   const Config& config_;
-  const TapRecord& record_;
+  const std::map<std::string, TapValues> seen_;
 };
 
 LensCell read_cell(const real* logits, int64_t count, int64_t top, int32_t watched) {
@@ -57,12 +65,6 @@ LensCell read_cell(const real* logits, int64_t count, int64_t top, int32_t watch
   return cell;
 }
 
-std::vector<std::string> lens_taps(const Config& config) {
-  std::vector<std::string> taps = lens_layers(config);
-  if (config.recurrent()) taps.insert(taps.end(), {"context", "decoder.embed"});
-  return taps;
-}
-
 }  // namespace
 
 std::vector<std::string> lens_layers(const Config& config) {
@@ -78,23 +80,25 @@ std::vector<std::string> lens_layers(const Config& config) {
 }
 
 Tensor lens_logits(const Model& model, const Example& example, const std::string& layer) {
-  const TapRecord record = record_taps(model, example, lens_taps(model.config()));
-  return Unembedding(model, record).logits(layer);
+  return Unembedding(model, example).logits(layer, 0, example.positions());
 }
 
 LensTable logit_lens(const Model& model, const Example& example, const LensOptions& options) {
-  const TapRecord record = record_taps(model, example, lens_taps(model.config()));
-  const Unembedding unembedding(model, record);
-  LensTable table{.layers = lens_layers(model.config()), .positions = example.positions()};
+  const Unembedding unembedding(model, example);
+  const int64_t last = options.last < 0 ? example.positions() - 1 : options.last;
+  check(options.first >= 0 && options.first <= last && last < example.positions(),
+        "[look] there are no positions {} … {}: the text has {} tokens", options.first, last, example.positions());
+  LensTable table{.layers = lens_layers(model.config()), .first = options.first, .positions = last + 1 - options.first};
   for (const std::string& layer : table.layers) {
-    const Tensor logits = unembedding.logits(layer);
+    const Tensor logits = unembedding.logits(layer, table.first, table.positions);
     check(options.watched < logits.cols(), "[look] there is no token {}: the model chooses among {}", options.watched,
           logits.cols());
-    const size_t first = table.cells.size();
-    table.cells.resize(first + static_cast<size_t>(table.positions));
+    const size_t begin = table.cells.size();
+    table.cells.resize(begin + static_cast<size_t>(table.positions));
     parallel_for(table.positions, [&](int64_t i) {
-      table.cells[first + static_cast<size_t>(i)] = read_cell(logits.values().row(i), logits.cols(), options.top,
-                                                              options.watched >= 0 ? options.watched : example.next[i]);
+      table.cells[begin + static_cast<size_t>(i)] =
+          read_cell(logits.values().row(i), logits.cols(), options.top,
+                    options.watched >= 0 ? options.watched : example.next[table.first + i]);
     });
   }
   return table;

@@ -25,16 +25,18 @@ struct LensCell {
 };
 
 struct LensTable {
-  std::vector<std::string> layers;  // names of the taps read, first to last
-  int64_t positions = 0;
-  std::vector<LensCell> cells;  // (layers, positions)
+  std::vector<std::string> layers;   // names of the taps read, first to last
+  int64_t first = 0, positions = 0;  // the first of so many
+  std::vector<LensCell> cells;       // (layers, positions)
 
+  // Of the position so many behind the first.
   const LensCell& at(int64_t layer, int64_t position) const { return cells[layer * positions + position]; }
 };
 
 struct LensOptions {
   int64_t top = 3;
-  int32_t watched = -1;  // at every position; -1: the token that comes next in the text
+  int32_t watched = -1;          // at every position; -1: the token that comes next in the text
+  int64_t first = 0, last = -1;  // positions; a last of -1: to the end
 };
 
 LensTable logit_lens(const Model& model, const Example& example, const LensOptions& options);

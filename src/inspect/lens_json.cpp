@@ -31,7 +31,7 @@ Json lens_json(const Session& session, const Example& example, const LensTable& 
   for (size_t layer = 0; layer < table.layers.size(); ++layer) {
     Json positions = Json::array();
     for (int64_t i = 0; i < table.positions; ++i)
-      positions.push_back(cell_json(session, example, table.at(static_cast<int64_t>(layer), i), i));
+      positions.push_back(cell_json(session, example, table.at(static_cast<int64_t>(layer), i), table.first + i));
     layers.push_back({{"layer", table.layers[layer]}, {"positions", std::move(positions)}});
   }
   return {{"lens", std::move(layers)}};
@@ -48,7 +48,8 @@ Picture lens_picture(const Session& session, const Example& example, const LensT
   }
   for (int64_t i = 0; i < table.positions; ++i) {
     const int32_t watched = table.at(0, i).watched;
-    map.columns.push_back(visible(example.input[i]) + " → " + (watched < 0 ? "" : visible(session.piece(watched))));
+    map.columns.push_back(visible(example.input[table.first + i]) + " → " +
+                          (watched < 0 ? "" : visible(session.piece(watched))));
   }
   return {.title = "", .maps = {map}, .per_row = 1};
 }

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "base/parallel.h"
-#include "inspect/tap_record.h"
+#include "inspect/tap_rows.h"
 
 namespace limpid {
 namespace {
@@ -196,11 +196,11 @@ std::vector<double> NeuronReader::written(std::span<const real> activations) con
 }
 
 std::vector<FiredNeuron> NeuronReader::fired(const Example& example, int64_t position, int64_t wanted) const {
-  const TapRecord record = record_taps(model_, example, {tap_});
-  const TapRecord::Rows& rows = record.at(tap_);
-  const int64_t row = position < 0 ? position + rows.rows() : position;
-  check(row >= 0 && row < rows.rows(), "[look] there is no position {}: the text has {} tokens", position, rows.rows());
-  const std::vector<double> post = rows.row(row);
+  const TapValues values = tap_values(model_, example, {tap_}).at(tap_);
+  const int64_t row = position < 0 ? position + values.positions : position;
+  check(row >= 0 && row < values.positions, "[look] there is no position {}: the text has {} tokens", position,
+        values.positions);
+  const std::vector<double> post(values.row(row), values.row(row) + values.cols);
   std::vector<double> squares(count());
   for (int64_t o = 0; o < down_.outputs; ++o)
     for (int64_t i = 0; i < count(); ++i) {

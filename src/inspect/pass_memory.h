@@ -1,8 +1,8 @@
 #pragma once
 // PassMemory: what a pass over a text has shown, kept for whoever asks about the same text next. An Example that has
-// one is run once for all that is asked about it (tap_values, record_taps, forward_logits).
+// one is run once for all that is asked about it (tap_values, record_taps, forward_logits). Values stay where the pass
+// has left them: nothing is copied before somebody asks.
 
-#include <functional>
 #include <mutex>
 #include <set>
 
@@ -12,26 +12,41 @@ namespace limpid {
 
 class PassMemory {
  public:
-  using Values = std::map<std::string, TapValues>;
+  // For the session's model, or one of the same taps. A first pass keeps every tap where those of this text take no
+  // more than `most_bytes`, else those that are asked for, as long as they fit. Passes take their memory from the
+  // arena.
+  PassMemory(const Session& session, int64_t most_bytes, Arena arena);
 
-  // `taps`: all names of the model's taps. all_at_once: the first pass keeps every one of them, not only those asked
-  // for. No more than `most_bytes` of numbers are kept.
-  PassMemory(std::vector<std::string> taps, bool all_at_once, int64_t most_bytes);
-
-  const std::vector<std::string>& taps() const { return taps_; }
-  // The values of these taps, of which those that do not fire are left out. Unknown ones come from `pass`, which gets
-  // their names; whoever asks meanwhile waits for it.
-  Values values(const std::vector<std::string>& names,
-                const std::function<Values(const std::vector<std::string>&)>& pass);
+  // The values of these taps, of which those that do not fire are left out. Whoever asks while a pass runs waits.
+  std::map<std::string, TapValues> values(const Model& model, const Example& example,
+                                          const std::vector<std::string>& names);
+  Tensor logits(const Model& model, const Example& example);
+  // The names of the model's taps that one of the patterns matches.
+  std::vector<std::string> matching(const std::vector<std::string>& patterns) const;
 
  private:
-  const std::vector<std::string> taps_;
-  const bool all_at_once_;
+  struct Kept {
+    Tensor value;  // rows of tokens; of pairs one row: (heads, queries, keys)
+    bool pairs = false;
+    int64_t heads = 1, keys = 0;
+    TapValues steps;  // instead, where a tap fires once a step
+
+    int64_t bytes() const;
+    TapValues values() const;
+  };
+  class Keeper;
+  using Shown = std::map<std::string, Kept, std::less<>>;
+
+  // Runs the model for those that are not known; what does not fit is left in `besides`.
+  void know(const Model& model, const Example& example, const std::vector<std::string>& names, Shown& besides);
+
+  const Session& session_;
   const int64_t most_bytes_;
+  const Arena arena_;
   std::mutex mutex_;
   int64_t bytes_ = 0;
   std::set<std::string, std::less<>> known_;  // also names of taps that do not fire
-  Values kept_;
+  Shown kept_;
 };
 
 }  // namespace limpid

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "autograd/ops.h"
 #include "inference/decoder_state.h"
 #include "inference/generate.h"
 #include "inference/model_text.h"
@@ -106,12 +105,7 @@ Example example_of(const Config& config, const std::vector<int32_t>& source, con
 }
 
 Tensor forward_logits(const Model& model, const Example& example, Probe* probe) {
-  if (!probe && example.memory && model.config().has_output()) {
-    const auto seen = tap_values(model, example, {"logits"});
-    const TapValues& logits = seen.at("logits");
-    Run run({});
-    return constant(run, {logits.numbers.data(), logits.positions, logits.cols});
-  }
+  if (!probe && example.memory && model.config().has_output()) return example.memory->logits(model, example);
   Pass pass(example, probe);
   Run run({.probe = pass.probe()});
   if (!model.config().has_output()) return model.forward(run, example.batch, example.choice);  // the last there is

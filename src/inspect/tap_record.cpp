@@ -1,23 +1,14 @@
 #include "inspect/tap_record.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "inspect/pass_memory.h"
 
 namespace limpid {
 namespace {
 
-// From the example's memory: the names that the patterns match are known there.
 TapRecord remembered(const Model& model, const Example& example, const std::vector<std::string>& patterns) {
-  std::vector<std::string> names;
-  if (model.config().has_output()) names.emplace_back("logits");
-  for (const std::string& tap : example.memory->taps())
-    if (tap != "logits" && std::any_of(patterns.begin(), patterns.end(),
-                                       [&](const std::string& pattern) { return matches_pattern(pattern, tap); }))
-      names.push_back(tap);
   TapRecord record;
-  for (auto& [name, values] : tap_values(model, example, names))
+  for (auto& [name, values] : tap_values(model, example, example.memory->matching(patterns)))
     if (!values.pairs) record.taps[name] = {.cols = values.cols, .numbers = std::move(values.numbers)};
   record.logits = forward_logits(model, example, nullptr);
   return record;

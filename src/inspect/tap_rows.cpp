@@ -73,10 +73,9 @@ void gather_values(const Tap& tap, const Batch& batch, TapValues& into) {
   }
 }
 
-namespace {
-
-std::map<std::string, TapValues> run_and_gather(const Model& model, const Example& example,
-                                                const std::vector<std::string>& names) {
+std::map<std::string, TapValues> tap_values(const Model& model, const Example& example,
+                                            const std::vector<std::string>& names) {
+  if (example.memory) return example.memory->values(model, example, names);
   std::map<std::string, TapValues> values;
   FunctionProbe probe;
   for (const std::string& name : names)
@@ -90,15 +89,6 @@ std::map<std::string, TapValues> run_and_gather(const Model& model, const Exampl
     model.forward(run, example.batch, example.choice);
   }
   return values;
-}
-
-}  // namespace
-
-std::map<std::string, TapValues> tap_values(const Model& model, const Example& example,
-                                            const std::vector<std::string>& names) {
-  if (!example.memory) return run_and_gather(model, example, names);
-  return example.memory->values(
-      names, [&](const std::vector<std::string>& missing) { return run_and_gather(model, example, missing); });
 }
 
 }  // namespace limpid

@@ -140,7 +140,7 @@ ReadText InspectCall::read_text() {
   if (!two_sided) {
     read.example = example_of(config, {}, ids);
     read.example.input = pieces_of(served.session.reader(), ids);
-    remember_passes(served.session, read.example);
+    memory_.remember_passes(served.session, read.example);
     return read;
   }
   if (!fields.has("target_ids") && fields.has("target")) {
@@ -160,7 +160,7 @@ ReadText InspectCall::read_text() {
   if (open) read.example.next.back() = -1;
   read.example.source = pieces_of(served.session.reader(), ids);
   read.example.input = pieces_of(served.session.writer(), read.example.batch.input.ids);
-  remember_passes(served.session, read.example);
+  memory_.remember_passes(served.session, read.example);
   return read;
 }
 
@@ -175,7 +175,7 @@ const ChangedText& InspectCall::changed_text() {
     changed_ = memory_.changed(text_key() + toml_, [&] {
       ChangedText made{.session = list_.weights.empty() ? nullptr : edited_session(),
                        .example = changed(text().example)};
-      remember_passes(served.session, made.example);
+      memory_.remember_passes(served.session, made.example);
       return made;
     });
   return *changed_;

@@ -47,16 +47,8 @@ const std::vector<HeadScore>& InspectMemory::induction(const std::function<std::
   return induction_;
 }
 
-void remember_passes(const Session& session, Example& example) {
-  const int64_t source = example.batch.source.sequences.tokens(), input = example.positions();
-  std::vector<std::string> names;
-  int64_t bytes = 0;
-  for (const TapInfo& tap : session.taps()) {
-    names.push_back(tap.name);
-    const int64_t cols = tap.keys ? tap.heads * tap.key_count(source, input) : tap.cols;
-    bytes += tap.row_count(source, input) * cols * static_cast<int64_t>(sizeof(real));
-  }
-  example.memory = std::make_shared<PassMemory>(std::move(names), bytes <= kBytesOfText, kBytesOfText);
+void InspectMemory::remember_passes(const Session& session, Example& example) {
+  example.memory = std::make_shared<PassMemory>(session, kBytesOfText, arena_);
 }
 
 }  // namespace limpid

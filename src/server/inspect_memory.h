@@ -34,6 +34,8 @@ class InspectMemory {
   // What `make` gives, kept under the key; it is called by one thread, others that want the same wait.
   std::shared_ptr<const ReadText> text(const std::string& key, const std::function<ReadText()>& make);
   std::shared_ptr<const ChangedText> changed(const std::string& key, const std::function<ChangedText()>& make);
+  // Gives an example a memory of its passes.
+  void remember_passes(const Session& session, Example& example);
   // Of the model as it is.
   const std::vector<HeadScore>& induction(const std::function<std::vector<HeadScore>()>& make);
 
@@ -53,11 +55,9 @@ class InspectMemory {
   std::mutex mutex_;
   Kept<ReadText> texts_;
   Kept<ChangedText> changed_;
+  Arena arena_;  // of all passes, so that a new text takes the memory that an old one has left
   std::once_flag induction_once_;
   std::vector<HeadScore> induction_;
 };
-
-// Gives an example a memory of its passes: of all taps at once where those of the text are few.
-void remember_passes(const Session& session, Example& example);
 
 }  // namespace limpid

@@ -173,7 +173,7 @@ Answer view_intervene(InspectCall& call) {
     throw HttpError(400, "Nothing is changed: give \"interventions\".", {.param = "interventions"});
   const int64_t asked = call.fields.whole("position", -1, -(1 << 20), 1 << 20);
   const int64_t generate = call.fields.whole("generate", 0, 0, 1024);
-  EffectOptions wanted{.top = call.fields.whole("top", 5, 1, 1000)};
+  EffectOptions wanted{.top = call.fields.whole("top", 5, 1, 1000), .everywhere = call.fields.flag("everywhere", true)};
   const std::vector<std::string> words = call.fields.texts("tokens");
   const Session& before = call.unchanged();
   for (const std::string& word : words) wanted.watched.push_back(before.token(before.writer(), word));

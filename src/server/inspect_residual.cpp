@@ -40,7 +40,13 @@ std::vector<std::string> tap_names(InspectCall& call) {
 }  // namespace
 
 Answer view_lens(InspectCall& call) {
-  const LensOptions options{.top = call.fields.whole("top", 3, 1, 1000), .watched = call.token("token")};
+  LensOptions options{.top = call.fields.whole("top", 3, 1, 1000), .watched = call.token("token")};
+  if (const std::vector<int64_t> range = call.fields.wholes("positions"); !range.empty()) {
+    if (range.size() != 2 || range[0] < 0 || range[1] < range[0])
+      throw HttpError(400, "\"positions\" are the first and the last, such as [0, 47].", {.param = "positions"});
+    options.first = range[0];
+    options.last = range[1];
+  }
   const Example& example = call.example();
   const LensTable table = logit_lens(call.model(), example, options);
   std::vector<std::string> command = {"--top", std::to_string(options.top)};

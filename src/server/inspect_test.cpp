@@ -75,6 +75,12 @@ class Inspect : public testing::TestWithParam<std::tuple<std::string, Saved>> {
     if (saved.session.two_sided()) request["target"] = "fdkb";
     return request;
   }
+  // Run as the server runs it, with every tap watched, so that its numbers have the same bits.
+  Example remembered() const {
+    Example example = saved.example();
+    InspectMemory().remember_passes(saved.session, example);
+    return example;
+  }
   bool recurrent() const { return saved.session.config().recurrent(); }
   std::string attention() const {
     return recurrent() ? "align" : saved.session.two_sided() ? "decoder.1.cross_attn" : "blocks.1.attn";
@@ -118,7 +124,7 @@ TEST(InspectPositions, RotaryAnglesAreThoseThatTheModelTurnsBy) {
 }
 
 TEST_P(Inspect, CaptureGivesTheTapsWholeCutAndReduced) {
-  const Example example = saved.example();
+  const Example example = remembered();
   const std::string tap = stream(0);
   const TapValues expected = tap_values(saved.session.model(), example, {tap}).at(tap);
   const Tensors whole = tensors(view_capture, with_text({{"taps", {tap}}}));
@@ -175,7 +181,7 @@ TEST_P(Inspect, HeadsTogetherWriteTheAttentionsOutput) {
   const std::string name = attention();
   const std::string out = name.substr(0, name.find('.', name.find('.') + 1)) +
                           (saved.session.two_sided() ? ".cross_attn_out" : ".attn_out");
-  const TapValues expected = tap_values(saved.session.model(), saved.example(), {out}).at(out);
+  const TapValues expected = tap_values(saved.session.model(), remembered(), {out}).at(out);
   std::vector<double> sum(expected.numbers.size());
   const int64_t heads = stack_config(saved.session.config()).heads;
   for (int64_t head = 0; head < heads; ++head) {
@@ -200,7 +206,7 @@ TEST_P(Inspect, ThumbnailsAreThePatternsOfAllHeads) {
   std::vector<std::string> taps;
   for (const Json& group : heads.meta["groups"])
     for (const Json& name : group["attention"]) taps.push_back(tap_of(name));
-  const auto patterns = tap_values(saved.session.model(), saved.example(), taps);
+  const auto patterns = tap_values(saved.session.model(), remembered(), taps);
   for (const Json& group : heads.meta["groups"]) {
     const std::vector<real> numbers = heads.numbers(group["name"]);
     size_t at = 0;
@@ -211,7 +217,7 @@ TEST_P(Inspect, ThumbnailsAreThePatternsOfAllHeads) {
 }
 
 TEST_P(Inspect, LensIsThatOfTheCommandLine) {
-  const Example example = saved.example();
+  const Example example = remembered();
   const Json expected = lens_json(saved.session, example, logit_lens(saved.session.model(), example, {.top = 3}));
   const Json answer = json(view_lens, with_text());
   EXPECT_EQ(answer["lens"], expected["lens"]);
@@ -425,6 +431,23 @@ TEST(ShellQuoted, IsReadBackAsOneWord) {
   EXPECT_EQ(shell_quoted("two words"), "'two words'");
   EXPECT_EQ(shell_quoted("it's"), "'it'\\''s'");
   EXPECT_EQ(shell_quoted(""), "''");
+}
+
+TEST_P(Inspect, WhatIsRememberedOfOneTextIsNotTakenForAnother) {
+  InspectMemory memory;
+  const InspectedModel remembering{saved.session, "small", "models/small", &memory};
+  const std::string tap = stream(0);
+  const auto answers = [&](const InspectedModel& model, const std::string& text, const Json& interventions) {
+    Json request = with_text({{"taps", {tap}}, {"interventions", interventions}});
+    request["text"] = text;
+    InspectCall call(model, request);
+    return Tensors(view_capture(call).body).numbers(tap);
+  };
+  const Json lists[] = {
+      Json::array(), {{{"zero", tap + "@1"}}}, {{{"scale", tap}, {"by", 2}}}, {{{"zero", tap + "@1"}}}};
+  for (int round = 0; round < 2; ++round)
+    for (const char* text : {"ejcrg", "lqeft", "ejcrgd", "abcde", "ejcrg"})
+      for (const Json& list : lists) EXPECT_EQ(answers(remembering, text, list), answers(served, text, list)) << text;
 }
 
 }  // namespace

@@ -75,9 +75,9 @@ export function format(value: number | null | undefined, digits = 3): string {
 
 export function percent(value: number): string {
   const x = 100 * value;
-  if (x > 0 && x < 0.05) return '< 0.1 %';
-  if (x >= 99.95 && x < 100) return '> 99.9 %';
-  return `${x >= 99.95 || x === 0 ? Math.round(x) : x.toFixed(1)} %`;
+  if (x > 0 && x < 0.05) return '<\u00a00.1\u00a0%';
+  if (x >= 99.95 && x < 100) return '>\u00a099.9\u00a0%';
+  return `${x >= 99.95 || x === 0 ? Math.round(x) : x.toFixed(1)}\u00a0%`;
 }
 
 // A piece of the vocabulary as the strip of tokens shows it: the space that it begins with is a middle dot.

@@ -66,13 +66,23 @@ class Store {
     return Math.max(0, Math.min(count - 1, position));
   }
 
-  // Changes the view; `quietly` replaces the address instead of adding one to go back to (sliders, typing).
+  // Changes the view; `quietly` replaces the address instead of adding one to go back to (sliders, typing), and does so once the
+  // slider rests: browsers refuse to change the address at every frame.
   go(change: Partial<View>, quietly = false): void {
     Object.assign(this.view, change);
+    clearTimeout(this.later);
+    if (quietly) this.later = setTimeout(() => this.writeAddress('replaceState'), 100);
+    else this.writeAddress('pushState');
+  }
+  private later: ReturnType<typeof setTimeout> | undefined;
+  private writeAddress(how: 'pushState' | 'replaceState'): void {
     const address = encodeView($state.snapshot(this.view) as View);
-    if (address === location.hash) return;
-    if (quietly) history.replaceState(null, '', address);
-    else history.pushState(null, '', address);
+    if (address !== location.hash) history[how](null, '', address);
+  }
+  // The address has changed by other hands.
+  readAddress(): void {
+    clearTimeout(this.later);
+    Object.assign(this.view, decodeView(location.hash));
   }
   option(name: string, otherwise = ''): string {
     return this.view.options[name] ?? otherwise;
@@ -117,8 +127,8 @@ function firstTheme(): 'light' | 'dark' {
 export const store = new Store();
 
 window.addEventListener('resize', () => (store.windowHeight = innerHeight / zoom()));
-window.addEventListener('popstate', () => Object.assign(store.view, decodeView(location.hash)));
-window.addEventListener('hashchange', () => Object.assign(store.view, decodeView(location.hash)));
+window.addEventListener('popstate', () => store.readAddress());
+window.addEventListener('hashchange', () => store.readAddress());
 
 export class Resource<T> {
   data = $state.raw<T | null>(null);

@@ -1,0 +1,87 @@
+#include "inspect/pass_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "inspect/lens.h"
+#include "inspect/small_session.h"
+
+namespace limpid {
+namespace {
+
+constexpr int64_t kPlenty = int64_t{1} << 30;
+
+void expect_near(const TapValues& got, const TapValues& expected, const std::string& name) {
+  EXPECT_EQ(got.pairs, expected.pairs) << name;
+  EXPECT_EQ(got.heads, expected.heads) << name;
+  EXPECT_EQ(got.positions, expected.positions) << name;
+  EXPECT_EQ(got.cols, expected.cols) << name;
+  ASSERT_EQ(got.numbers.size(), expected.numbers.size()) << name;
+  // Watching everything takes other kernels, so equal within rounding.
+  for (size_t i = 0; i < got.numbers.size(); ++i) {
+    if (got.numbers[i] == expected.numbers[i]) continue;  // also what a mask forbids
+    ASSERT_NEAR(static_cast<double>(got.numbers[i]), static_cast<double>(expected.numbers[i]), 2e-5) << name;
+  }
+}
+
+class PassMemoryTest : public testing::TestWithParam<std::string> {
+ protected:
+  Example remembering(int64_t most_bytes) const {
+    Example example = small.example();
+    example.memory = std::make_shared<PassMemory>(small.session, most_bytes, Arena());
+    return example;
+  }
+  std::vector<std::string> all_taps() const {
+    std::vector<std::string> names;
+    for (const TapInfo& tap : small.session.taps()) names.push_back(tap.name);
+    return names;
+  }
+
+  SmallSession small{GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(All, PassMemoryTest,
+                         testing::Values("gpt2", "llama", "marian", "gru_attention", "lstm_reversed", "bert"),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(PassMemoryTest, WhatIsRememberedIsWhatAPassShows) {
+  const Model& model = small.session.model();
+  const Example plain = small.example();
+  for (const int64_t bytes : {kPlenty, int64_t{2000}, int64_t{0}}) {  // everything at once, some of it, nothing
+    const Example example = remembering(bytes);
+    for (const std::string& name : all_taps()) {
+      const auto expected = tap_values(model, plain, {name}), got = tap_values(model, example, {name});
+      ASSERT_EQ(got.size(), expected.size()) << name;
+      for (const auto& [tap, values] : expected) expect_near(got.at(tap), values, tap);
+    }
+    const Tensor expected = forward_logits(model, plain, nullptr), got = forward_logits(model, example, nullptr);
+    ASSERT_EQ(got.rows(), expected.rows());
+    for (int64_t i = 0; i < got.rows(); ++i)
+      for (int64_t j = 0; j < got.cols(); ++j) ASSERT_NEAR(got.values()(i, j), expected.values()(i, j), 2e-5);
+  }
+}
+
+TEST_P(PassMemoryTest, OneTextIsRunOnce) {
+  const Model& model = small.session.model();
+  class Counter : public Probe {
+   public:
+    bool wants(std::string_view name) const override { return name.ends_with("embed"); }
+    Tensor visit(const Tap& tap) override {
+      ++seen[tap.name];
+      return tap.value;
+    }
+    std::map<std::string, int> seen;
+  };
+  Example example = remembering(kPlenty);
+  const auto counter = std::make_shared<Counter>();
+  example.changes = counter;
+  forward_logits(model, example, nullptr);
+  const std::map<std::string, int> once = counter->seen;
+  ASSERT_FALSE(once.empty());
+  for (const std::string& name : all_taps()) tap_values(model, example, {name});
+  logit_lens(model, example, {});
+  forward_logits(model, example, nullptr);
+  EXPECT_EQ(counter->seen, once);
+}
+
+}  // namespace
+}  // namespace limpid
