@@ -85,10 +85,12 @@ bool is_quantized_folder(const fs::path& folder) {
 }
 
 void copy_companions(const fs::path& from, const fs::path& to) {
-  for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
+  std::error_code error;
+  const fs::directory_iterator entries(from, error);
+  check(!error, "[quantize] {}: cannot be listed: {}", from.string(), error.message());
+  for (const fs::directory_entry& entry : entries) {
     const std::string name = entry.path().filename().string();
-    if (entry.is_directory() ? !is_part(name) : !is_companion(name)) continue;
-    std::error_code error;
+    if (entry.is_directory(error) ? !is_part(name) : !is_companion(name)) continue;
     fs::copy(entry.path(), to / name, fs::copy_options::overwrite_existing | fs::copy_options::recursive, error);
     check(!error, "[quantize] {}: cannot be copied: {}", entry.path().string(), error.message());
   }

@@ -153,7 +153,7 @@ CorpusFiles corpus_files(const OwnText& text) {
 
 ChosenRecipe choose_data(const OwnText& text, const TextSurvey& survey) {
   check(survey.lines > 0, "[train] {} has no text in it", text.files.at(0));
-  check(survey.lines >= 10, "[train] {} has {} lines of text: a model needs more, some hundreds at least",
+  check(survey.lines >= 10, "[train] {}: {} lines of text are too few: a model needs some hundreds at least",
         text.files.at(0), survey.lines);
   ChosenRecipe chosen;
   Recipe& recipe = chosen.recipe;

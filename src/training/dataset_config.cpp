@@ -23,13 +23,17 @@ void set_labels(Json& json, const std::vector<std::string>& labels) {
 // Found out before hours of training, not in the step that meets the longest example.
 void check_lengths(const Recipe& recipe, const Dataset& dataset, const Config& config) {
   const bool table = config.positions == PositionKind::learned || config.positions == PositionKind::sinusoidal;
-  if (!table) return;
   if (recipe.data.unit == "stream") {
-    check(recipe.batch.window <= config.max_positions,
+    check(!table || recipe.batch.window <= config.max_positions,
           "[recipe] batch.window is {}, but the model knows only {} positions: lower it, or raise the model's",
           recipe.batch.window, config.max_positions);
+    check(recipe.batch.window < dataset.valid_report.tokens[0],
+          "[data] the text to validate on has {} tokens, too few for a window of {}: give more text, raise "
+          "data.valid_share, or lower batch.window",
+          dataset.valid_report.tokens[0], recipe.batch.window);
     return;
   }
+  if (!table) return;
   const int64_t last = config.continues_text() ? 1 : 0;  // is only predicted, never read
   const int64_t longest = std::max(dataset.train_report.longest, dataset.valid_report.longest) - last;
   check(longest <= config.max_positions,

@@ -201,6 +201,16 @@ TEST_F(DatasetTest, TextLongerThanTheModelReachesIsAnErrorBeforeTraining) {
               HasSubstr("batch.window is 40"));
 }
 
+TEST_F(DatasetTest, TextTooShortToValidateOnIsAnErrorBeforeTraining) {
+  corpus_.write("source", {"abcdefghijklmnopqrstuvwxyz"});
+  const auto recipe = [&](int window) {
+    return corpus_.recipe("llama", {"data.unit=stream", fmt::format("batch.window={}", window),
+                                    "tokenizer.kind=characters", "data.valid=[]", "data.valid_share=0.2"});
+  };
+  EXPECT_EQ(error_of(recipe(5)), "no error");  // six letters: five that are predicted
+  EXPECT_THAT(error_of(recipe(6)), AllOf(HasSubstr("6 tokens"), HasSubstr("a window of 6"), HasSubstr("valid_share")));
+}
+
 TEST_F(DatasetTest, AKeyThatTheModelDoesNotKnowIsAnError) {
   EXPECT_THAT(error_of(corpus_.recipe("marian", {"model.encoder_layer=3"})),
               AllOf(HasSubstr("encoder_layer"), HasSubstr("encoder_layers?")));
