@@ -85,11 +85,12 @@ std::string summary(const Experiment& experiment, const Json& result, int64_t wi
                                          result.at("contrary") ? " (contrary)" : ""),
                              width, 3) +
                      "\n";
-  if (result.at("contrary")) text += wrapped(fmt::format("   {}", experiment.contrary.english), width, 3) + "\n";
+  if (result.at("contrary")) text += "   " + wrapped(experiment.contrary.english, width, 3) + "\n";
   const auto line = [&](const Measure& measure, const char* kind) {
     const Json json = measure_json(measure);
     const PartVerdict part = judge_part(result, json);
-    text += wrapped(fmt::format("   {} {}: {}, {} {:g}{}{}", part.mark(), measure.meaning.english, spread_text(part),
+    text += "   " +
+            wrapped(fmt::format("{} {}: {}, {} {:g}{}{}", part.mark(), measure.meaning.english, spread_text(part),
                                 measure.must == Measure::Must::at_least ? "at least" : "at most", measure.threshold,
                                 part.seeds > 1 ? fmt::format(", {} of {} seeds", part.passed, part.seeds) : "", kind),
                     width, 5) +

@@ -1,5 +1,5 @@
-// Experiments run live at tiny sizes, where that says something, each with its contrary; of the others, results that
-// were recorded from quick runs are judged.
+// Experiments run live at tiny sizes, where that says something, each with its contrary; and recorded results of all at
+// full size, both runs, are judged.
 
 #include <gtest/gtest.h>
 
@@ -113,24 +113,47 @@ TEST(Experiments, UnitsThatAreDoneAreNotDoneAgain) {
   EXPECT_THROW(run_tiny(experiment, folder.path(), false), Error);
 }
 
-// tests/experiments/NAME.json: {"result": …, "contrary": …} of a quick run, units left out.
+// Results of the whole set at full size, without what units measured (limpid experiment --record).
+fs::path records() { return fs::path(LIMPID_SOURCE_DIR) / "tests/experiments"; }
+
 TEST(Experiments, RecordedResultsAreJudgedAsTheyWere) {
-  int judged = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(LIMPID_SOURCE_DIR) / "tests/experiments")) {
-    if (entry.path().extension() != ".json") continue;
-    const Json record = Json::parse(read_text(entry.path()));
-    const Experiment& experiment = named(entry.path().stem());
-    for (const char* key : {"result", "contrary"}) {
-      const Json& result = record.at(key);
-      EXPECT_EQ(name_of(judge(result)), result.at("verdict").get<std::string>()) << entry.path();
-      Json parts = Json::array();
-      for (const Measure& part : experiment.parts) parts.push_back(measure_json(part));
-      EXPECT_EQ(parts, result.at("parts")) << entry.path() << ": the thresholds have changed: record it again";
+  for (const Experiment& experiment : experiments()) {
+    const auto result = read_result(records(), experiment, false), contrary = read_result(records(), experiment, true);
+    ASSERT_TRUE(result && contrary) << experiment.name << " is not recorded";
+    Json parts = Json::array();
+    for (const Measure& part : experiment.parts) parts.push_back(measure_json(part));
+    for (const Json* one : {&*result, &*contrary}) {
+      EXPECT_EQ(name_of(judge(*one)), one->at("verdict").get<std::string>()) << experiment.name;
+      EXPECT_EQ(parts, one->at("parts")) << experiment.name << ": the thresholds have changed: record it again";
+      EXPECT_EQ(experiment.baseline ? measure_json(*experiment.baseline) : Json(), one->at("baseline"));
     }
-    EXPECT_FALSE(main_part_passes(experiment, record.at("contrary"))) << entry.path();
-    ++judged;
+    const PartVerdict flipped = judge_main_part(*contrary);
+    EXPECT_GT(flipped.seeds, 0) << experiment.name;
+    EXPECT_LT(2 * flipped.passed, flipped.seeds) << experiment.name << ": its contrary passes";
   }
-  EXPECT_GT(judged, 0);
+}
+
+TEST(Experiments, DocumentsShowTheRecordedVerdicts) {
+  const std::pair<const char*, Language> documents[] = {{"docs/experiments.md", Language::english},
+                                                        {"docs/experiments.ko.md", Language::korean}};
+  for (const auto& [document, language] : documents)
+    EXPECT_NE(read_text(fs::path(LIMPID_SOURCE_DIR) / document).find(markdown_table(records(), language)),
+              std::string::npos)
+        << document << ": put in what limpid experiment --table tests/experiments prints (with --korean)";
+}
+
+TEST(Experiments, ATableOfVerdictsFollowsFromTheNumbers) {
+  const TemporaryFolder folder;
+  record_results(records(), folder.path());
+  EXPECT_EQ(markdown_table(folder.path(), Language::english), markdown_table(records(), Language::english));
+  const fs::path file = folder / "scaling/result.json";
+  Json result = Json::parse(read_text(file));
+  for (Json& seed : result["seeds"]) seed["numbers"]["slope_error"] = 1;
+  write_text(file, result.dump());
+  EXPECT_NE(markdown_table(folder.path(), Language::english)
+                .find("| 3 | `scaling` | Why scores are divided by √d_k | "
+                      "does not hold here |"),
+            std::string::npos);
 }
 
 }  // namespace

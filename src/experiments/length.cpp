@@ -105,11 +105,16 @@ Json measure(Lab& lab, const std::string& unit) {
   return json;
 }
 
-// BLEU of the longest two groups in parts of that of the shortest two.
-double kept(const Json& unit) {
-  const auto scores = unit.at("bleu").get<std::vector<double>>();
-  const size_t n = scores.size();
-  return (scores[n - 1] + scores[n - 2]) / std::max(scores[0] + scores[1], 1.0);
+// BLEU of the longest two groups in parts of that of the shortest two, of all these models together.
+double kept(const Json& units, const std::vector<const char*>& names) {
+  double at_length = 0, brief = 0;
+  for (const char* name : names) {
+    const auto scores = units.at(name).at("bleu").get<std::vector<double>>();
+    const size_t n = scores.size();
+    at_length += scores[n - 1] + scores[n - 2];
+    brief += scores[0] + scores[1];
+  }
+  return at_length / std::max(brief, 1.0);
 }
 
 Json numbers(const Json& units) {
@@ -117,10 +122,12 @@ Json numbers(const Json& units) {
     const Json& scores = units.at(unit).at("bleu");
     return (scores.at(0).get<double>() + scores.at(1).get<double>()) / 2;
   };
-  return {{"gap", kept(units.at("gru+attention")) - kept(units.at("gru"))},
-          {"last_state", std::max(kept(units.at("lstm")), kept(units.at("gru")))},
-          {"attention", kept(units.at("gru+attention"))},
-          {"transformer", kept(units.at("transformer"))},
+  return {{"gap", kept(units, {"gru+attention"}) - kept(units, {"gru"})},
+          // Together: before a first full run this was the larger share of the two, which an LSTM that has not learned
+          // short texts either can make anything.
+          {"last_state", kept(units, {"lstm", "gru"})},
+          {"attention", kept(units, {"gru+attention"})},
+          {"transformer", kept(units, {"transformer"})},
           {"short", std::min(short_bleu("gru+attention"), short_bleu("gru"))}};
 }
 
@@ -216,8 +223,8 @@ Experiment length_experiment() {
                  .threshold = 0.2,
                  .main = true},
                 {.key = "last_state",
-                 .meaning = {"share of BLEU kept by the better of LSTM and GRU without attention",
-                             "어텐션 없는 LSTM과 GRU 가운데 나은 쪽이 지킨 비"},
+                 .meaning = {"share of BLEU kept by LSTM and GRU without attention, together",
+                             "어텐션 없는 LSTM과 GRU가 함께 지킨 비"},
                  .must = Must::at_most,
                  .threshold = 0.7},
                 {.key = "attention",

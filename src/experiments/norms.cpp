@@ -41,7 +41,7 @@ Json measure(Lab& lab, const std::string& unit) {
   const int64_t texts = std::stoll(unit.substr(unit.find(' ') + 1));
   const bool batch_norm = unit.starts_with("batch") && !lab.contrary();
   const LabCorpus corpus = english_corpus(varying_text(lab));
-  std::vector<std::string> keys = {fmt::format("stop.steps={}", lab.pick(1200, 500, 20)),
+  std::vector<std::string> keys = {fmt::format("stop.steps={}", lab.pick(1200, 800, 20)),
                                    fmt::format("batch.sequences={}", texts), "batch.tokens=100000",
                                    "schedule.learning_rate=0.002"};
   if (batch_norm) keys.emplace_back("model.limpid.norm=\"batch\"");

@@ -96,7 +96,7 @@ resid_pdrop = 0.0
 limpid = { positions = "none" }
 )";
 
-int64_t steps(const Lab& lab) { return lab.pick<int64_t>(800, 500, 8); }
+int64_t steps(const Lab& lab) { return lab.pick<int64_t>(1200, 800, 8); }
 std::string training_of(int64_t steps) { return to_toml({.steps = steps, .learning_rate = 0.003, .warmup = 50}); }
 
 // What an encoder with random weights makes of tokens in another order, held against what it made of them before.
@@ -271,7 +271,7 @@ Experiment order_experiment() {
                           .threshold = 90},
       .full_seconds = 240,
       .quick_seconds = 30,
-      .revision = 2,
+      .revision = 3,
       .units =
           [](const Lab&) {
             return std::vector<std::string>{"equivariance", "none", "sinusoidal", "learned", "rotary", "causal"};

@@ -156,7 +156,8 @@ n_positions = 128
 embd_pdrop = 0.0
 attn_pdrop = 0.0
 resid_pdrop = 0.0
-)" + to_toml({.steps = lab.pick(1200, 600, 6), .learning_rate = 0.003, .warmup = 50});
+initializer_range = 0.125
+)" + to_toml({.steps = lab.pick(3000, 2000, 6), .learning_rate = 0.003, .warmup = 50});
 }
 
 // Of the letters of the second copy, how many are predicted, for sequences of so many letters.
@@ -179,7 +180,9 @@ double accuracy(const Session& session, int length, int64_t texts) {
 }
 
 Json extrapolation(Lab& lab, const std::string& kind) {
-  const LabModel model = lab.train(recipe(lab), {fmt::format("model.limpid={{positions=\"{}\"}}", kind)}, repeats(lab));
+  const LabModel model = lab.train(
+      recipe(lab), {"batch.tokens=512", fmt::format("model.limpid={{positions=\"{}\", scale_embedding=true}}", kind)},
+      repeats(lab));
   const Session session = open_session(model.folder);
   std::vector<double> lengths, right;
   double within = 0, beyond = 0, count_within = 0, count_beyond = 0;
@@ -310,6 +313,7 @@ Experiment sinusoids_experiment() {
                           .threshold = 90},
       .full_seconds = 480,
       .quick_seconds = 45,
+      .revision = 3,
       .units =
           [](const Lab&) {
             return std::vector<std::string>{"encoding", "none", "sinusoidal", "learned", "rotary"};

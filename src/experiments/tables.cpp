@@ -67,10 +67,11 @@ num_attention_heads = 4
 head_dim = 16
 max_position_embeddings = 128
 tie_word_embeddings = true
+initializer_range = 0.125
 attention_bias = true
 mlp_bias = true
-limpid = { norm = "layer", positions = "sinusoidal", activation = "relu", gated = false, dropout = { embedding = 0.1, residual = 0.1 } }
-)" + to_toml({.steps = lab.pick(1000, 300, 5), .learning_rate = 0.003, .warmup = 50});
+limpid = { scale_embedding = true, norm = "layer", positions = "sinusoidal", activation = "relu", gated = false, dropout = { embedding = 0.1, residual = 0.1 } }
+)" + to_toml({.steps = lab.pick(700, 500, 5), .learning_rate = 0.003, .warmup = 50});
 }
 
 // So few lines that a model learns them by heart before it is done.

@@ -123,7 +123,7 @@ activation_function = "relu"
 scale_embedding = true
 max_position_embeddings = 128
 dropout = 0.0
-)" + to_toml({.steps = lab.pick(1200, 400, 4),
+)" + to_toml({.steps = lab.pick(1000, 700, 4),
               .learning_rate = 0.004,
               .warmup = 100,
               .validation = fmt::format("metric = \"bleu\"\ntranslate = {}\nshow = 0\n", lab.pick(200, 100, 4))});

@@ -103,6 +103,7 @@ void read_object(const nlohmann::ordered_json& object, Config& config) {
   read_feed_forward(reader, variant, config);
   variant.flag("residual", config.residual);
   variant.flag("scale_scores", config.scale_scores);
+  variant.flag("scale_embedding", config.scale_embedding);
   variant.flag("causal", config.causal);
   check(config.writes() || !config.causal, "[config] limpid.causal is true: an encoder sees both sides");
   refuse_unknown(reader, "limpid");

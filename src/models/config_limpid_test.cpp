@@ -18,14 +18,14 @@ using ::testing::StartsWith;
 TEST(ConfigLimpid, EveryKeyIsRead) {
   const Config config = parsed("gpt2", R"({"limpid": {"norm": "rms", "norm_place": "after", "positions": "sinusoidal",
       "sinusoids": "interleaved", "activation": "none", "gated": true, "residual": false,
-      "scale_scores": false, "causal": false, "bias": false, "final_norm": true,
+      "scale_embedding": true, "scale_scores": false, "causal": false, "bias": false, "final_norm": true,
       "dropout": {"embedding": 0.1, "attention": 0.2, "activation": 0.3, "residual": 0.4}}})");
   EXPECT_EQ(config.norm, NormKind::rms);
   EXPECT_EQ(config.norm_place, NormPlace::after);
   EXPECT_EQ(config.positions, PositionKind::sinusoidal);
   EXPECT_EQ(config.sinusoids, SinusoidLayout::interleaved);
   EXPECT_EQ(config.activation, Activation::none);
-  EXPECT_TRUE(config.gated && config.final_norm && config.feed_forward);
+  EXPECT_TRUE(config.gated && config.final_norm && config.feed_forward && config.scale_embedding);
   EXPECT_FALSE(config.residual || config.scale_scores || config.causal);
   EXPECT_FALSE(config.norm_bias || config.attention_bias || config.ffn_bias || config.output_bias);
   EXPECT_EQ(config.dropout.embedding, 0.1);
@@ -47,7 +47,7 @@ TEST(ConfigLimpid, OnlyWhatDiffersFromTheFamilyIsOurs) {
   for (const char* other :
        {R"({"norm": "batch"})", R"({"norm_place": "after"})", R"({"positions": "none"})", R"({"activation": "relu"})",
         R"({"gated": true})", R"({"feed_forward": false})", R"({"residual": false})", R"({"scale_scores": false})",
-        R"({"causal": false})", R"({"bias": false})", R"({"final_norm": false})"})
+        R"({"causal": false})", R"({"bias": false})", R"({"final_norm": false})", R"({"scale_embedding": true})"})
     EXPECT_TRUE(parsed("gpt2", fmt::format(R"({{"limpid": {}}})", other).c_str()).only_limpid) << other;
   EXPECT_FALSE(parsed("gpt2", R"({"scale_attn_weights": false, "limpid": {"scale_scores": false}})").only_limpid);
   EXPECT_TRUE(parsed("marian", R"({"limpid": {"sinusoids": "interleaved"}})").only_limpid);
