@@ -11,4 +11,4 @@ target_include_directories(limpid_mpi PRIVATE ${PROJECT_SOURCE_DIR}/src)
 # OMPI_SKIP_MPICXX: mpi.h would declare MPI's old C++ interface, whose library is linked by nobody.
 target_compile_definitions(limpid_mpi PRIVATE LIMPID_VERSION="${PROJECT_VERSION}" OMPI_SKIP_MPICXX)
 target_link_libraries(limpid_mpi PRIVATE fmt::fmt PkgConfig::openmpi limpid_warnings)
-install(TARGETS limpid_mpi LIBRARY DESTINATION lib/limpid)
+install(TARGETS limpid_mpi LIBRARY DESTINATION lib/limpid OPTIONAL)

@@ -117,5 +117,17 @@ sed -i '1s/$/ a/' elsewhere/copy/train.src
 ranks 1 "${short[@]}" : -n 1 "${short[@]}" data.folder=elsewhere/copy >said 2>&1 && wrong 'two corpora in one run were let in'
 grep -q 'rank 1 .*contents of train.src' said || wrong "two corpora: $(tail -3 said)"
 
+# ---- what ranks and networks cost
+"$limpid" plan "$1/recipes/copy.toml" data.folder=copy batch.shards=4 --ranks 6 --network 1Gbit,50us --seconds 0.5 >said 2>&1 ||
+  wrong "plan: $(tail -3 said)"
+grep -Eq '^ +1024 +1024' said && grep -q '6 ranks need batch.shards=6' said && grep -q 'do not make an update shorter' said ||
+  wrong "plan says: $(cat said)"
+"$limpid" plan "$1/recipes/copy.toml" data.folder=copy --ranks 2 --network fast >said 2>&1 && wrong 'a network "fast" was taken'
+grep -q '10Gbit,50us' said || wrong "a network \"fast\": $(cat said)"
+ranks 2 "$limpid" bench allreduce --mb 1 --rounds 1 >said 2>&1 && grep -q '"network":"[0-9.]*Gbit,[0-9.]*us"' said ||
+  wrong "bench allreduce: $(cat said)"
+"$limpid" bench allreduce >said 2>&1 && wrong 'allreduce with one rank measured something'
+ranks 2 "$limpid" bench data-parallel --steps 1 >said 2>&1 && grep -q '"ranks":2' said || wrong "bench data-parallel: $(cat said)"
+
 ((failures == 0)) && echo 'all as expected'
 exit $((failures > 0))

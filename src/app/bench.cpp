@@ -5,6 +5,7 @@
 #include "app/allreduce_bench.h"
 #include "app/capture_bench.h"
 #include "app/command.h"
+#include "app/data_parallel_bench.h"
 #include "app/run_bench.h"
 #include "app/train_step_bench.h"
 
@@ -21,6 +22,7 @@ int run_bench(int argc, char** argv) {
   TranslateBench translate;
   EmbedBench embed;
   AllreduceBench allreduce;
+  DataParallelBench data_parallel;
   bool no_dropout = false, json = true;
   auto add = [&](const char* name, const char* summary, int& rounds) {
     CLI::App* bench = line.add_subcommand(name, summary);
@@ -72,6 +74,19 @@ int run_bench(int argc, char** argv) {
   allreduce_line->add_option("--mb", allreduce.mb, "of gradients")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
+  auto* data_parallel_line = add(
+      "data-parallel", "one optimiser step whose batch is shared out over the ranks of mpirun", data_parallel.steps);
+  data_parallel_line->add_option("--shape", data_parallel.shape, "as of train-step")
+      ->check(CLI::IsMember(train_step_shapes()))
+      ->capture_default_str();
+  data_parallel_line->add_option("--shards", data_parallel.shards, "of a batch; 0: one per rank")
+      ->check(CLI::Range(0, 1 << 16))
+      ->capture_default_str();
+  data_parallel_line->add_option("--network", data_parallel.network,
+                                 "of one rank: predict others on such links, as in 10Gbit,50us");
+  data_parallel_line->add_option("--batches", data_parallel.batches, "of the shape, in one")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
   line.fallthrough();
   if (const auto code = line.read(argc, argv)) return *code;
   train_step.dropout = !no_dropout;
@@ -83,6 +98,7 @@ int run_bench(int argc, char** argv) {
   if (*translate_line) result = bench_translate(translate);
   if (*embed_line) result = bench_embed(embed);
   if (*allreduce_line) result = bench_allreduce(allreduce);
+  if (*data_parallel_line) result = bench_data_parallel(data_parallel);
   if (!result.is_null()) fmt::print("{}\n", result.dump());
   return 0;
 }

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "app/command.h"
-#include "app/measuring.h"
 #include "app/own_text.h"
 #include "app/peak_memory.h"
 #include "app/recipe_file.h"
@@ -14,23 +14,13 @@
 #include "base/temporary_folder.h"
 #include "models/model.h"
 #include "models/parameter_table.h"
-#include "training/rank_plan.h"
+#include "training/cost_meter.h"
 #include "training/trainer.h"
 
 namespace limpid {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// Of one thread, which adds up what comes from other ranks.
-double seconds_per_addition() {
-  std::vector<real> a(1 << 22, 1), b(1 << 22, 2);
-  return best_seconds(3,
-                      [&] {
-                        for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
-                      }) /
-         static_cast<double>(a.size());
-}
 
 // Listens to the first seconds of the run.
 class Measurement : public TrainingObserver {
@@ -57,26 +47,12 @@ class Measurement : public TrainingObserver {
 
   // Nor its timing.
   void timed(const UpdateTiming& timing) {
-    if (updates_++ == 0) return;
-    sum_.compute += timing.compute;
-    sum_.learned += timing.learned;
-    sum_.ready.resize(timing.ready.size());
-    for (size_t i = 0; i < timing.ready.size(); ++i) sum_.ready[i] += timing.ready[i];
+    if (updates_++ > 0) meter_.add(timing);
   }
-  // Of the mean update.
   UpdateCosts costs(const Recipe& recipe) const {
-    const auto count = static_cast<double>(std::max<int64_t>(updates_ - 1, 1));
-    const auto shards = static_cast<double>(recipe.batch.shards);
-    UpdateCosts costs{.shards = recipe.batch.shards,
-                      .tokens = static_cast<int64_t>(last_.tokens_per_second * seconds_per_step()),
-                      .numbers = learned_,
-                      .shard = sum_.compute / count / shards,
-                      .add = seconds_per_addition(),
-                      .learn = sum_.learned / count,
-                      .memory = peak_memory_mb() * (1 << 20)};
-    for (const double ready : sum_.ready) costs.ready.push_back(ready / count);
-    costs.rest = std::max(0.0, seconds_per_step() - (sum_.compute + sum_.learned) / count);
-    return costs;
+    const double seconds = seconds_per_step();
+    return meter_.costs(recipe.batch.shards, std::llround(last_.tokens_per_second * seconds), learned_, seconds,
+                        peak_memory_mb() * (1 << 20));
   }
 
   bool enough() const { return last_.step > 1 && elapsed_ >= seconds_; }
@@ -94,7 +70,7 @@ class Measurement : public TrainingObserver {
   Clock::time_point start_;
   double elapsed_ = 0;
   int64_t updates_ = 0, learned_ = 0;
-  UpdateTiming sum_;
+  CostMeter meter_;
 };
 
 struct RanksAsked {

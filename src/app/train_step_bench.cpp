@@ -73,17 +73,6 @@ double arithmetic(const Shape& s) {
   return 3 * (tokens * layers * 2 * (4 * d * d + 2 * d * f) + vocabulary + layers * 4 * pairs * d);
 }
 
-Batch random_batch(const Shape& s) {
-  Random random(1);
-  auto rows = [&](int64_t length) {
-    std::vector<std::vector<int32_t>> result(s.sequences, std::vector<int32_t>(length));
-    for (auto& row : result)
-      for (int32_t& id : row) id = static_cast<int32_t>(random.below(s.vocab));
-    return result;
-  };
-  return s.two_stacks ? Batch::pairs(rows(s.length), rows(s.length), 0) : Batch::next_tokens(rows(s.length + 1));
-}
-
 // What all threads reach together, best of a few.
 double measure_peak() {
   double best = 0;
@@ -100,7 +89,36 @@ double measure_peak() {
   return best;
 }
 
+Batch batch_of(const Shape& s, const std::vector<TokenExample>& examples) {
+  std::vector<std::vector<int32_t>> first, second;
+  for (const TokenExample& example : examples) {
+    first.push_back(example.first);
+    second.push_back(example.second);
+  }
+  return s.two_stacks ? Batch::pairs(first, second, 0) : Batch::next_tokens(first);
+}
+
 }  // namespace
+
+nlohmann::ordered_json train_step_config(const std::string& shape, bool dropout) {
+  const Shape& s = kShapes.at(shape);
+  return config_of(s, dropout ? s.dropout : 0);
+}
+
+std::vector<TokenExample> train_step_examples(const std::string& shape) {
+  const Shape& s = kShapes.at(shape);
+  Random random(1);
+  std::vector<TokenExample> examples(s.sequences);
+  const auto fill = [&](std::vector<int32_t> TokenExample::*side, int64_t length) {
+    for (TokenExample& example : examples) {
+      (example.*side).resize(length);
+      for (int32_t& id : example.*side) id = static_cast<int32_t>(random.below(s.vocab));
+    }
+  };
+  fill(&TokenExample::first, s.two_stacks ? s.length : s.length + 1);
+  if (s.two_stacks) fill(&TokenExample::second, s.length);
+  return examples;
+}
 
 std::vector<std::string> train_step_shapes() {
   std::vector<std::string> names;
@@ -116,7 +134,7 @@ nlohmann::ordered_json bench_train_step(const TrainStepOptions& options) {
   parameters.initialize(1);
   Gradients gradients(parameters);
   Optimizer optimizer(parameters, {.beta1 = 0.9, .beta2 = 0.98, .eps = 1e-9});
-  const Batch batch = random_batch(shape);
+  const Batch batch = batch_of(shape, train_step_examples(options.shape));
   const Arena arena;
   uint64_t step = 0;
   const double best = best_seconds(options.steps, [&] {

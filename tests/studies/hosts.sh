@@ -1,7 +1,7 @@
 # Sourced: hosts that are network namespaces of this machine, joined by a bridge, with links of a given speed. Root only.
 #
 #   make_hosts N [RATE]       hosts limpid1 … limpidN at 10.77.0.1 …, both directions of every link at RATE (as tc has it: 1gbit)
-#   delay_hosts TIME          a delay on every link (netem), where the kernel has it: else fails
+#   delay_hosts SECONDS       a delay on the way from host to host: netem, or delay_relay.py where the kernel has none
 #   link_down I, link_up I    the link of host I
 #   on_hosts N COMMAND...     mpirun with one rank per host, over TCP on the bridge
 #   remove_hosts
@@ -20,7 +20,7 @@ need_hosts() {
 }
 
 make_hosts() {
-  hosts=$1
+  hosts=$1 network=10.77.0
   ip link add limpid-br type bridge && ip link set limpid-br up || return 1
   local i
   for ((i = 1; i <= hosts; ++i)); do
@@ -33,7 +33,7 @@ make_hosts() {
     [[ -z ${2:-} ]] || shape "$i" "$2"
   done
   agent=$(mktemp)
-  # called as: AGENT [options] 10.77.0.I COMMAND...
+  # called as: AGENT [options] ADDRESS COMMAND...
   cat >"$agent" <<'TEXT'
 #!/usr/bin/env bash
 while [[ $1 == -* ]]; do shift; done
@@ -52,8 +52,13 @@ shape() {
 delay_hosts() {
   local i
   for ((i = 1; i <= hosts; ++i)); do
-    ip netns exec "limpid$i" tc qdisc replace dev eth0 root netem delay "$1" 2>/dev/null || return 1
+    ip netns exec "limpid$i" tc qdisc replace dev eth0 root netem delay "$1s" 2>/dev/null || break
   done
+  ((i <= hosts)) || return 0
+  coproc relay { exec python3 "$(dirname "${BASH_SOURCE[0]}")/delay_relay.py" "$hosts" "$1"; }
+  relay_process=$relay_PID
+  local word
+  read -r -t 10 word <&"${relay[0]}" && [[ $word == ready ]] && network=10.78.0
 }
 
 link_down() { ip link set "limpid-v$1" down; }
@@ -62,19 +67,22 @@ link_up() { ip link set "limpid-v$1" up; }
 on_hosts() {
   local n=$1 list= i
   shift
-  for ((i = 1; i <= n; ++i)); do list+=,10.77.0.$i:1; done
+  for ((i = 1; i <= n; ++i)); do list+=,$network.$i:1; done
   ip netns exec limpid1 unshare --uts bash -c 'hostname limpid1; exec "$@"' _ \
     env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --host "${list:1}" -n "$n" --bind-to none \
-    --mca plm_rsh_agent "$agent" --mca btl self,tcp --mca btl_tcp_if_include 10.77.0.0/24 \
-    --mca oob_tcp_if_include 10.77.0.0/24 "$@" </dev/null
+    --mca plm_rsh_agent "$agent" --mca btl self,tcp --mca btl_tcp_if_include "$network.0/24" \
+    --mca oob_tcp_if_include "$network.0/24" "$@" </dev/null
 }
 
 remove_hosts() {
   local i
+  [[ -z ${relay_process:-} ]] || { kill "$relay_process" && wait "$relay_process"; } 2>/dev/null
+  relay_process=
   for i in 1 2 3 4 5 6 7 8; do
     ip link del "limpid-v$i" 2>/dev/null
     ip netns del "limpid$i" 2>/dev/null
   done
   ip link del limpid-br 2>/dev/null
   rm -f "${agent:-}"
+  return 0
 }
