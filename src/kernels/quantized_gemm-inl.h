@@ -163,43 +163,77 @@ struct TileOut {
   int64_t stride;
 };
 
+// A tile of few rows waits for memory: its sums stay in registers, and what comes next is asked for meanwhile.
+template <int R>
+inline constexpr bool kFew = R <= 2;
+inline constexpr int64_t kAhead = 8192;  // bytes
+
+template <int R>
+using TileFloats = FactorVec[R][kTileVectors];
+
+// One factor's share of block b, all of it or a half, into the sums of a tile: those held, or where the results go.
+template <PanelForm form, int kPart, int R>
+HWY_INLINE void multiply_part(const std::byte* panel, int64_t b, const TileRows<R>& x, int output, TileFloats<R>& held,
+                              TileOut out) {
+  constexpr int parts = has_halves(form) ? 2 : 1;
+  constexpr int64_t half_inputs = kBlockNumbers / 2;
+  const Factors d;
+  TileSums<R> sums;
+  start_sums<R>(x, b * parts + kPart, has_minima(form), sums);
+  const int64_t input = b * kBlockNumbers;
+  if constexpr (has_nibbles(form)) {
+    if constexpr (kPart == 0) multiply_nibbles<form, 0, R>(panel, x, input, output, sums);
+    if constexpr (parts == 1 || kPart == 1) multiply_nibbles<form, 1, R>(panel, x, input + half_inputs, output, sums);
+  } else {
+    multiply_bytes<R>(panel, 8, x, input, output, sums);
+  }
+  const std::byte* const scales = panel + quant_bytes(form) + kPart * 2 * kPanelOutputs;
+  unroll<kTileVectors>([&](auto v) HWY_ATTR {
+    const int lane = output + static_cast<int>(v) * kSumLanes;
+    const FactorVec factor = load_halves(scales, lane);
+    unroll<R>([&](auto r) HWY_ATTR {
+      float* const at = out.data + r * out.stride + lane;
+      const FactorVec both = hn::Mul(factor, hn::Set(d, x.scales[r][b]));
+      FactorVec sum = kFew<R> ? held[r][v] : hn::LoadU(d, at);
+      sum = hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, sum);
+      if constexpr (has_minima(form)) {
+        const float inputs = x.scales[r][b] * static_cast<float>(x.starts[r][b * parts + kPart]);
+        sum = hn::NegMulAdd(load_halves(scales + factor_bytes(form), lane), hn::Set(d, inputs), sum);
+      }
+      if constexpr (kFew<R>)
+        held[r][v] = sum;
+      else
+        hn::StoreU(sum, d, at);
+    });
+  });
+}
+
 // W with scales for blocks of 32 inputs. `start`: what a panel's outputs are added to.
 template <PanelForm form, int R>
 HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const TileRows<R>& x, int output,
                                 const float* start, TileOut out) {
-  constexpr int parts = has_halves(form) ? 2 : 1;  // of a block, each with a factor of its own
-  constexpr int64_t half_inputs = kBlockNumbers / 2;
   const Factors d;
-  for (int r = 0; r < R; ++r) std::copy_n(start + output, kTileOutputs, out.data + r * out.stride + output);
+  TileFloats<R> held;
+  unroll<R>([&](auto r) HWY_ATTR {
+    unroll<kTileVectors>([&](auto v) HWY_ATTR {
+      const int lane = output + static_cast<int>(v) * kSumLanes;
+      held[r][v] = hn::Load(d, start + lane);
+      if constexpr (!kFew<R>) hn::StoreU(held[r][v], d, out.data + r * out.stride + lane);
+    });
+  });
   for (int64_t b = 0; b < blocks; ++b, panel += block_bytes(form)) {
-    unroll<parts>([&](auto part) HWY_ATTR {
-      [[maybe_unused]] constexpr bool first = parts == 1 || part == 0, second = parts == 1 || part == 1;
-      TileSums<R> sums;
-      start_sums<R>(x, b * parts + part, has_minima(form), sums);
-      const int64_t input = b * kBlockNumbers;
-      if constexpr (has_nibbles(form)) {
-        if constexpr (first) multiply_nibbles<form, 0, R>(panel, x, input, output, sums);
-        if constexpr (second) multiply_nibbles<form, 1, R>(panel, x, input + half_inputs, output, sums);
-      } else {
-        multiply_bytes<R>(panel, 8, x, input, output, sums);
-      }
-      const std::byte* const scales = panel + quant_bytes(form) + part * 2 * kPanelOutputs;
+    if (kFew<R> && output == 0)
+      for (int64_t i = 0; i < block_bytes(form); i += 64)
+        __builtin_prefetch(panel + kAhead + i, 0, 2);  // to the second cache
+    multiply_part<form, 0, R>(panel, b, x, output, held, out);
+    if constexpr (has_halves(form)) multiply_part<form, 1, R>(panel, b, x, output, held, out);
+  }
+  if constexpr (kFew<R>)
+    unroll<R>([&](auto r) HWY_ATTR {
       unroll<kTileVectors>([&](auto v) HWY_ATTR {
-        const int lane = output + static_cast<int>(v) * kSumLanes;
-        const FactorVec factor = load_halves(scales, lane);
-        unroll<R>([&](auto r) HWY_ATTR {
-          float* const at = out.data + r * out.stride + lane;
-          const FactorVec both = hn::Mul(factor, hn::Set(d, x.scales[r][b]));
-          FactorVec sum = hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, hn::LoadU(d, at));
-          if constexpr (has_minima(form)) {
-            const float inputs = x.scales[r][b] * static_cast<float>(x.starts[r][b * parts + part]);
-            sum = hn::NegMulAdd(load_halves(scales + factor_bytes(form), lane), hn::Set(d, inputs), sum);
-          }
-          hn::StoreU(sum, d, at);
-        });
+        hn::StoreU(held[r][v], d, out.data + r * out.stride + output + static_cast<int>(v) * kSumLanes);
       });
     });
-  }
 }
 
 // W with one scale per output.

@@ -24,6 +24,7 @@ namespace {
 
 constexpr int64_t kRowsAtOnce = 240;               // x of one item stays in the second-level cache
 constexpr int64_t kItemBytes = int64_t{48} << 10;  // of W that one item reads at least
+constexpr int64_t kItems = 16;                     // that is enough for threads to share: neighbours are read in a run
 
 struct Panel {
   const QuantizedPart* part;
@@ -62,8 +63,9 @@ void quantized_gemm(ConstMatrix x, std::span<const QuantizedPart> parts, Matrix 
   rows.quantize(x, block, offset, has_halves(first.form));
 
   const std::vector<Panel> panels = panels_of(parts);
-  const int64_t at_once = std::max<int64_t>(1, kItemBytes / first.panel_bytes);
-  const int64_t column_items = (static_cast<int64_t>(panels.size()) + at_once - 1) / at_once;
+  const auto count = static_cast<int64_t>(panels.size());
+  const int64_t at_once = std::max({int64_t{1}, kItemBytes / first.panel_bytes, count / kItems});
+  const int64_t column_items = (count + at_once - 1) / at_once;
   const int64_t row_items = (x.rows + kRowsAtOnce - 1) / kRowsAtOnce;
   parallel_for(column_items * row_items, [&](int64_t item) {
     const int64_t begin = item % column_items * at_once, row = item / column_items * kRowsAtOnce;
