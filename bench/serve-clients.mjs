@@ -113,8 +113,7 @@ async function compare(count) {
 
 async function inspect(count) {
   const { body } = await post("/inspect/tokens", { text: prompt(0, 200) });
-  const ids = JSON.parse(body).ids ?? JSON.parse(body).input.ids;
-  const asked = { ids: ids.slice(0, 64) };
+  const asked = { ids: JSON.parse(body).input_ids.slice(0, 64) };
   for (const [name, path, fields] of [["capture of one layer", "capture", { taps: ["blocks.5.*"] }],
     ["patterns of one head", "attention", { attention: "blocks.5.attn", head: 3 }], ["lens over all layers", "lens", {}]]) {
     const times = [];

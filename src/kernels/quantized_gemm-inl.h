@@ -256,9 +256,10 @@ HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const Tile
   });
 }
 
+// Flattened: with this many forms the compiler would leave some of the steps as calls, and their sums in memory.
 template <PanelForm form, int R>
-HWY_NOINLINE void multiply_tile(const QuantizedMatrix& w, const std::byte* panel, const QuantizedRows& rows,
-                                int64_t first, const float* start, Matrix y) {
+HWY_NOINLINE HWY_FLATTEN void multiply_tile(const QuantizedMatrix& w, const std::byte* panel, const QuantizedRows& rows,
+                                            int64_t first, const float* start, Matrix y) {
   // A whole panel of floats is written where it belongs.
   HWY_ALIGN float results[R * kPanelOutputs];
   const bool in_place = std::is_same_v<real, float> && y.cols == kPanelOutputs;
