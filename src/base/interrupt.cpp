@@ -67,4 +67,11 @@ bool interrupted() { return received.load(std::memory_order_relaxed) != 0; }
 
 int interrupt_signal() { return received; }
 
+void take_no_signals() {
+  sigset_t others;
+  ::sigfillset(&others);
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) ::sigdelset(&others, own);
+  ::pthread_sigmask(SIG_SETMASK, &others, nullptr);
+}
+
 }  // namespace limpid

@@ -30,4 +30,8 @@ bool interrupted();
 // Which: SIGINT, SIGTERM, or 0 for none. An exit code by convention is 128 plus this.
 int interrupt_signal();
 
+// For a thread that helps others, at its beginning: signals go to the threads that the program made itself, but for
+// those that a thread's own work raises; blocked, they would end the program without a word.
+void take_no_signals();
+
 }  // namespace limpid

@@ -1,11 +1,11 @@
 #include "base/parallel.h"
 
+#include "base/interrupt.h"
 #include "base/parallel_statistics.h"
 #include "base/turns.h"
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -53,15 +53,6 @@ class Watch {
  private:
   std::atomic<int>& sleepers_;
 };
-
-// Signals are for the threads that the program made itself (base/interrupt.h says why that matters), but for those that
-// a thread's own work raises: blocked, they would end the program without a word.
-void take_no_signals() {
-  sigset_t others;
-  ::sigfillset(&others);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) ::sigdelset(&others, own);
-  ::pthread_sigmask(SIG_SETMASK, &others, nullptr);
-}
 
 // Threads that help whoever calls. A job is open while it has items left; helpers that come in time join in, and the
 // caller waits only for those that did. So a machine that is busy with other things costs no more than the help it

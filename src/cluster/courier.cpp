@@ -1,9 +1,10 @@
 #include "cluster/courier.h"
 
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <utility>
+
+#include "base/interrupt.h"
 
 namespace limpid {
 namespace {
@@ -12,13 +13,6 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kBeat = 100ms;
-
-void take_no_signals() {
-  sigset_t all;
-  ::sigfillset(&all);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) ::sigdelset(&all, own);
-  ::pthread_sigmask(SIG_SETMASK, &all, nullptr);
-}
 
 }  // namespace
 

@@ -44,7 +44,6 @@ void GradientSum::begin_shard() {
   if (!is_last()) return;
   for (const Weight& weight : gradients_.weights())  // what is not learned is complete from the beginning
     if (weight.trainable && gradients_.frozen(weight)) gradients_.finish(weight);
-  begun_ = now();
   complete_.assign(members_.size(), 0);
   unsent_ = partition_.buckets();
   missing_.assign(members_.size(), 0);

@@ -24,10 +24,8 @@ class GradientSum {
   // Waits for the sums.
   void finish();
 
-  // Of the last update: for every bucket, how many seconds before the end of the last shard's passes it was complete;
-  // and how long these took.
+  // Of the last update: for every bucket, how many seconds before the end of the last shard's passes it was complete.
   std::vector<double> ready() const;
-  double last_shard() const { return ended_ - begun_; }
 
  private:
   // The sum of a branch of the tree.
@@ -64,7 +62,7 @@ class GradientSum {
   std::vector<std::vector<const Weight*>> members_;  // of each bucket: weights with numbers in it
   std::vector<int64_t> missing_;                     // of each bucket: how many of them are not complete
   int64_t unsent_ = 0;                               // buckets that remain; sent from the last to the first
-  double begun_ = 0, ended_ = 0;                     // the last shard, by the clock
+  double ended_ = 0;                                 // the last shard, by the clock
   std::vector<double> complete_;                     // the buckets of it
 };
 

@@ -6,15 +6,14 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "cluster/same_on_all.h"
 #include "formats/model_folder.h"
-#include "kernels/instruction_set.h"
 #include "training/checkpoint.h"
 #include "training/event_log.h"
 #include "training/example_batch.h"
 #include "training/model_files.h"
 #include "training/pace.h"
 #include "training/resume.h"
+#include "training/shared_dataset.h"
 #include "training/tensorboard.h"
 #include "training/update.h"
 #include "training/validation.h"
@@ -30,31 +29,6 @@ constexpr int64_t kMostRollbacks = 5;
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// What has to be the same on all ranks: everything that decides the result but for the processor.
-NamedFacts facts_of(const Recipe& recipe) {
-  NamedFacts facts = {{"version", LIMPID_VERSION}, {"numbers", sizeof(real) == 4 ? "float" : "double"}};
-  for (const auto& [key, value] : recipe_values(recipe))
-    if (key != "data.folder") facts.emplace_back(key, value.dump());
-  const DatasetRecord record = record_dataset(recipe);
-  for (const auto* files : {&record.train, &record.valid})
-    for (const FileHash& file : *files) facts.emplace_back("contents of " + file.name, file.hash);
-  return facts;
-}
-
-Dataset shared_dataset(const Recipe& recipe, const RunFolder& folder, TrainingObserver& observer, Courier& ranks) {
-  if (ranks.size() > 1) {
-    check_same_on_all(ranks, facts_of(recipe));
-    for (const std::string& text : differences_between_ranks(ranks, {{"instruction set", kernels::instruction_set()}}))
-      observer.note(text + ": the bits of the result then depend on which rank has which shard");
-  }
-  std::optional<Dataset> made;
-  if (ranks.first())
-    made = prepare_dataset(recipe, folder.path(),
-                           [&](const std::string& what, double done) { observer.preparing(what, done); });
-  ranks.gather("");  // the others wait for it
-  return made ? std::move(*made) : open_dataset(recipe, folder.path());
-}
-
 class Trainer {
  public:
   Trainer(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer, const TrainingOptions& options)
@@ -64,7 +38,7 @@ class Trainer {
         options_(options),
         alone_(make_lone_communicator()),
         ranks_(options.ranks ? *options.ranks : alone_),
-        dataset_(shared_dataset(recipe, folder, observer, ranks_)),
+        dataset_(shared_dataset(recipe, folder.path(), observer, ranks_)),
         model_(make_model(make_config(recipe, dataset_))),
         parameters_([this](const WeightVisitor& visitor) { model_->visit_parameters(visitor); }),
         updater_(recipe, *model_, parameters_, ranks_),

@@ -100,7 +100,6 @@ Update Updater::run(std::vector<std::vector<TokenExample>> batches, int64_t step
   timing_.waited = since(begun) - timing_.compute;
   timing_.under_way = courier_.under_way() - carried;
   timing_.ready = sum_.ready();
-  timing_.last_shard = sum_.last_shard();
   result.loss = agree(losses, after, result.norm) / static_cast<double>(result.tokens);
   if (std::isfinite(result.loss)) learn(rate, result.norm);
   timing_.learned = since(begun) - timing_.compute - timing_.waited;
