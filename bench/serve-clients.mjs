@@ -14,7 +14,7 @@ const { values: options, positionals } = parseArgs({
   options: {
     clients: { type: "string", default: "1" }, seconds: { type: "string", default: "10" }, tokens: { type: "string", default: "64" },
     extra: { type: "string", default: "{}" }, captures: { type: "boolean" }, long: { type: "boolean" }, compare: { type: "string" },
-    inspect: { type: "string" }, prompts: { type: "string" },
+    inspect: { type: "string" }, "new-connections": { type: "boolean" }, prompts: { type: "string" },
   },
 });
 const words = "the old man walked slowly along a river and thought about all that he had seen in his long life".split(" ");
@@ -32,7 +32,8 @@ if (options.prompts) {
 
 const address = new URL(positionals[0]);
 const tokens = Number(options.tokens);
-const agent = new http.Agent({ keepAlive: true });
+// A server may close a connection that it has answered on: then the next request takes a new one.
+const agent = new http.Agent({ keepAlive: !options["new-connections"] });
 const now = () => performance.now();
 const sorted = (list) => [...list].sort((a, b) => a - b);
 const at = (list, share) => list.length ? sorted(list)[Math.min(list.length - 1, Math.floor(share * list.length))].toFixed(1) : "-";

@@ -28,7 +28,7 @@ start() {
   pid=$!
   pids+=("$pid")
   for ((i = 0; i < 600; ++i)); do
-    address=$(sed -n 's/^limpid serve: \(http:.*\)$/\1/p' "$log")
+    address=$(sed -n 's/^limpid serve: \(http:.*\)$/\1/p' "$log" 2>/dev/null)
     [[ $address ]] && return
     kill -0 "$pid" 2>/dev/null || break
     sleep 0.1
