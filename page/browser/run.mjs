@@ -120,7 +120,7 @@ const tests = {
       await open('residual', model);
       const shown = await savedJson();
       const truth = await look(model, 'lens', texts[model], '--top', '5');
-      expect(shown.lens.length === truth.lens.length && shown.lens.every((layer, l) => layer.positions.every((cell, p) => cell.top[0].id === truth.lens[l].positions[p].top[0].id && near(cell.top[0].probability, truth.lens[l].positions[p].top[0].probability))), `${model}: the lens differs`);
+      expect(shown.lens.length === truth.lens.length && shown.lens.every((layer, l) => layer.positions.every((cell) => cell.top[0].id === truth.lens[l].positions[cell.position].top[0].id && near(cell.top[0].probability, truth.lens[l].positions[cell.position].top[0].probability))), `${model}: the lens differs`);
       await open('residual', model, { 'o.residual': 'attribution', position: 2 });
       const parts = await savedJson();
       const other = await look(model, 'attribution', texts[model], '--position', '2');
@@ -415,6 +415,7 @@ const tests = {
     await guest.waitForFunction(() => Number(document.querySelectorAll('aside dl dd')[1]?.textContent?.replace(/\D.*$/, '')) > 0, undefined, { timeout: 20000 });
     const early = await step();
     await guest.waitForFunction((from) => Number(document.querySelectorAll('aside dl dd')[1]?.textContent?.replace(/\D.*$/, '')) > from, early, { timeout: 20000 });
+    await guest.locator('.charts path').first().waitFor({ state: 'attached', timeout: 20000 }).catch(() => {});
     expect((await guest.locator('.live').count()) === 1 && (await guest.locator('.charts path').count()) > 0, 'a run in progress is not shown as live');
     await guest.locator('nav + .body').getByText('Through time').click();
     const most = () => guest.locator('.time input').getAttribute('max').then(Number);
@@ -462,9 +463,10 @@ const tests = {
     await open('attention', 'gru', { target: '선생님은 책 세 권을 읽어요.' });
     const rungs = page.locator('.map svg g[role=button]');
     expect((await rungs.count()) >= 8 && (await page.locator('.map line.fan').count()) >= 4, 'the ladder has no rungs or no fan');
+    const position = /Position (\d+)/.exec(await rungs.first().getAttribute('aria-label'))?.[1];
     await rungs.first().click();
     await settled(page);
-    expect(page.url().includes('side=source') && page.url().includes('position=0'), 'a rung does not select its token');
+    expect(page.url().includes('side=source') && page.url().includes(`position=${position}`), 'a rung does not select its token');
     await quiet('the map');
   },
 

@@ -63,8 +63,8 @@ async function documents() {
   const silenced = encodeURIComponent(JSON.stringify([{ zero: 'blocks.0.ffn_out@-1' }]));
   const pictures = [
     ['text', translator, 'position=2'], ['embedding', facts, 'o.embedding=products&o.words=basketball+baseball+tennis+hockey+Chicago+Boston+Paris+piano+violin'],
-    ['attention', translator, 'stack=decoder&attention=cross_attn&layer=1&position=3'], ['feedforward', facts, 'layer=1&neuron=120'],
-    ['residual', facts, 'o.residual=trace'], ['output', facts, `interventions=${silenced}`], ['parameters', translator, ''], ['training', translator, 'o.training=recorded'],
+    ['attention', translator, 'stack=decoder&attention=cross_attn&layer=1&position=3'], ['feedforward', facts, 'layer=1'],
+    ['residual', facts, 'o.residual=trace'], ['output', facts, `interventions=${silenced}`], ['parameters', translator, ''], ['training', translator, 'o.training=recorded'], ['laboratory', facts, 'o.laboratory=superposition'],
   ];
   const page = await browser.newPage();
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -79,6 +79,10 @@ async function documents() {
         await page.locator('.trace input').fill('Michael Jordan');
         await page.locator('.trace button[type=submit]').click();
         await page.locator('.maps .heatmap').first().waitFor();
+        await settled(page);
+      }
+      if (room === 'feedforward') { // the neuron that wrote most
+        await page.locator('main figure svg g[role=button]').first().click();
         await settled(page);
       }
       const png = `data:image/png;base64,${(await page.screenshot()).toString('base64')}`;

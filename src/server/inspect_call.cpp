@@ -215,7 +215,7 @@ void InspectCall::describe(Json& into, const std::string& part, const std::vecto
   if (part.empty()) return;  // no command does this
   std::string command = part.starts_with("limpid ") ? part : "limpid look " + shell_quoted(served.path) + " " + part;
   const bool reads_input = part.starts_with("limpid translate ");
-  if (text_) {
+  if (text_ || changed_) {  // asked for
     const Session& session = served.session;
     const std::string text =
         shell_quoted(fields.has("text") ? fields.text("text")

@@ -38,7 +38,7 @@ export const ko: Record<keyof typeof en, string> = {
   'embedding.positions.question': '위치마다 무엇이 더해집니까?', 'embedding.planes.question': '위치 {position}에서 쿼리와 키는 얼마나 회전합니까? 빠른 평면부터 느린 평면까지', 'embedding.angles.question': '차원 쌍마다 몇 도나 회전합니까?', 'embedding.distance.question': '위치 0과 위치 k는 얼마나 비슷합니까?',
   'embedding.plane': '차원 쌍', 'embedding.axes': '제1, 제2 주성분: 분산의 {a}와 {b}', 'embedding.similarity': '유사도', 'embedding.dot': '내적', 'embedding.cosine': '코사인', 'embedding.words': '단어',
 
-  'attention.none': '이 모델에는 어텐션이 없습니다. 인코더의 마지막 상태 하나가 문장 전체를 나릅니다. 어텐션이 있는 모델과 비교해 보십시오.', 'attention.kind': '어텐션의 종류', 'attention.grid': '헤드들은 무엇을 봅니까?', 'attention.head': '블록 {layer}, 헤드 {head}', 'attention.sort': '정렬', 'attention.byplace': '블록 × 헤드', 'attention.steps': '단계별로', 'attention.view': '보기',
+  'attention.none': '이 모델에는 어텐션이 없습니다. 인코더의 마지막 상태 하나가 문장 전체를 나릅니다. 어텐션이 있는 모델과 비교해 보십시오.', 'attention.kind': '어텐션의 종류', 'attention.grid': '헤드들은 무엇을 봅니까?', 'attention.head': '블록 {layer}, 헤드 {head}', 'attention.known': '하는 일에 따른 헤드', 'attention.sort': '정렬', 'attention.byplace': '블록 × 헤드', 'attention.steps': '단계별로', 'attention.view': '보기',
   'attention.matrix': '행렬', 'attention.lines': '선', 'attention.words': '단어', 'attention.looks': '보는 토큰', 'attention.lookedat': '보이는 토큰',
   'attention.prose': '헤드 {head}에서 “{query}”의 어텐션 가운데 {share}가 “{key}”에 놓입니다.',
   'head.induction': '인덕션 헤드', 'head.previous': '바로 앞 토큰을 봄', 'head.first': '첫 토큰에 머묾', 'head.sharp': '한곳을 뚜렷이 봄',
