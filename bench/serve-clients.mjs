@@ -7,6 +7,7 @@
 //   node serve-clients.mjs --prompts N                        prints prompts
 import assert from "node:assert/strict";
 import http from "node:http";
+import net from "node:net";
 import { parseArgs } from "node:util";
 
 const { values: options, positionals } = parseArgs({
@@ -14,7 +15,7 @@ const { values: options, positionals } = parseArgs({
   options: {
     clients: { type: "string", default: "1" }, seconds: { type: "string", default: "10" }, tokens: { type: "string", default: "64" },
     extra: { type: "string", default: "{}" }, captures: { type: "boolean" }, long: { type: "boolean" }, compare: { type: "string" },
-    inspect: { type: "string" }, "new-connections": { type: "boolean" }, prompts: { type: "string" },
+    inspect: { type: "string" }, prompts: { type: "string" },
   },
 });
 const words = "the old man walked slowly along a river and thought about all that he had seen in his long life".split(" ");
@@ -32,8 +33,7 @@ if (options.prompts) {
 
 const address = new URL(positionals[0]);
 const tokens = Number(options.tokens);
-// A server may close a connection that it has answered on: then the next request takes a new one.
-const agent = new http.Agent({ keepAlive: !options["new-connections"] });
+const agent = new http.Agent({ keepAlive: true });
 const now = () => performance.now();
 const sorted = (list) => [...list].sort((a, b) => a - b);
 const at = (list, share) => list.length ? sorted(list)[Math.min(list.length - 1, Math.floor(share * list.length))].toFixed(1) : "-";
@@ -53,6 +53,29 @@ function post(path, fields, heard = () => {}) {
   });
 }
 
+// A stream over a plain socket, since the clients' own work takes time from the server: heard() is called for each event with
+// text. Returns the status.
+function stream(fields, heard) {
+  return new Promise((resolve) => {
+    const body = JSON.stringify(fields);
+    const socket = net.connect(Number(address.port), address.hostname);
+    let rest = "", status = 0;
+    socket.setNoDelay(true).setEncoding("latin1");
+    socket.on("data", (part) => {
+      if (!status) status = Number(part.slice(9, 12));
+      rest += part;
+      const end = rest.lastIndexOf("\n\n") + 2;
+      if (end < 2) return;
+      for (const _ of rest.slice(0, end).matchAll(/"(?:text|content)": ?"[^"]/g)) heard();
+      rest = rest.slice(end);
+    });
+    socket.on("error", () => resolve(0));
+    socket.on("close", () => resolve(status));
+    socket.write(`POST /v1/completions HTTP/1.1\r\nHost: ${address.host}\r\nConnection: close\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  });
+}
+
 async function load(clients, seconds) {
   const first = [], each = [], captures = [];
   let events = 0, eventsOfWhole = 0, whole = 0, failed = 0, next = 0, inWindow = 0;
@@ -60,18 +83,13 @@ async function load(clients, seconds) {
   const extra = JSON.parse(options.extra);
   async function ask() {
     const begin = now();
-    let last = begin, heard = 0, rest = "";
-    const { status } = await post("/v1/completions",
-      { prompt: prompt(next++), max_tokens: tokens, temperature: 0, stream: true, ignore_eos: true, ...extra }, (part) => {
-        rest += part;
-        for (let end; (end = rest.indexOf("\n\n")) >= 0; rest = rest.slice(end + 2)) {
-          if (!rest.startsWith("data: {") || !/"(text|content)": ?"[^"]/.test(rest.slice(0, end))) continue;
-          const time = now();
-          if (time > warm && time < until) { inWindow++; (heard === 0 ? first : each).push(time - last); }
-          heard++;
-          last = time;
-        }
-      });
+    let last = begin, heard = 0;
+    const status = await stream({ prompt: prompt(next++), max_tokens: tokens, temperature: 0, stream: true, ignore_eos: true, ...extra }, () => {
+      const time = now();
+      if (time > warm && time < until) { inWindow++; (heard === 0 ? first : each).push(time - last); }
+      heard++;
+      last = time;
+    });
     if (status !== 200) failed++; else { whole++; eventsOfWhole += heard; }
   }
   const during = async (act) => { while (now() < until) await act(); };

@@ -18,6 +18,11 @@ Reduced reduce(ConstMatrix values, const Reduction& reduction) {
                  .values = {}};
   result.rows = (values.rows + result.rows_per_cell - 1) / result.rows_per_cell;
   result.columns = (values.cols + result.columns_per_cell - 1) / result.columns_per_cell;
+  if (result.rows_per_cell == 1 && result.columns_per_cell == 1) {  // nothing to choose from
+    for (int64_t i = 0; i < values.rows; ++i)
+      result.values.insert(result.values.end(), values.row(i), values.row(i) + values.cols);
+    return result;
+  }
   result.values.resize(static_cast<size_t>(result.rows * result.columns));
   for (int64_t i = 0; i < result.rows; ++i)
     for (int64_t j = 0; j < result.columns; ++j) {
