@@ -56,19 +56,21 @@ const visit = (page, fragment) => page.evaluate((hash) => new Promise((done) => 
   requestAnimationFrame(look);
 }), fragment);
 
-// Work of the main thread in each frame (all its tasks between two beginnings of a frame) while the mouse drags a slider to and fro.
+// Work of the main thread in each frame in which the slider moves (the processor time of all its tasks between two beginnings of
+// a frame, by the browser's own trace) while the mouse drags a slider to and fro.
 async function dragged(page, slider) {
   const box = await slider.boundingBox();
   const y = box.y + box.height / 2;
   const client = await page.context().newCDPSession(page);
   const events = [];
   client.on('Tracing.dataCollected', ({ value }) => events.push(...value));
+  await page.evaluate(() => { const tick = () => requestAnimationFrame(tick); tick(); }); // marks the frames
   await page.mouse.move(box.x + box.width * 0.3, y);
   await page.mouse.down();
-  await client.send('Tracing.start', { categories: 'toplevel,devtools.timeline,disabled-by-default-devtools.timeline', transferMode: 'ReportEvents' });
+  await client.send('Tracing.start', { categories: 'toplevel,devtools.timeline', transferMode: 'ReportEvents' });
   for (let i = 0; i < 120; i++) {
     await page.mouse.move(box.x + box.width * (0.1 + 0.8 * Math.abs(((i % 60) - 30) / 30)), y);
-    await page.evaluate(() => new Promise(requestAnimationFrame));
+    await new Promise((done) => setTimeout(done, 16));
   }
   const ended = new Promise((done) => client.once('Tracing.tracingComplete', done));
   await client.send('Tracing.end');
@@ -77,8 +79,11 @@ async function dragged(page, slider) {
   const main = events.find((one) => one.name === 'thread_name' && one.args?.name === 'CrRendererMain' && events.some((other) => other.name === 'FireAnimationFrame' && other.tid === one.tid && other.pid === one.pid));
   const mine = events.filter((one) => one.pid === main.pid && one.tid === main.tid);
   const frames = mine.filter((one) => one.name === 'FireAnimationFrame').map((one) => one.ts).sort((a, b) => a - b);
-  const tasks = mine.filter((one) => one.name === 'RunTask' && one.ph === 'X');
-  const work = frames.slice(0, -1).map((from, i) => tasks.reduce((sum, task) => sum + Math.max(0, Math.min(task.ts + task.dur, frames[i + 1]) - Math.max(task.ts, from)), 0) / 1000);
+  const tasks = mine.filter((one) => one.name.endsWith('RunTask') && one.ph === 'X').sort((a, b) => a.ts - b.ts);
+  const outermost = tasks.filter((task, i) => !tasks.slice(Math.max(0, i - 8), i).some((other) => other.ts + other.dur >= task.ts + task.dur));
+  const moved = mine.filter((one) => one.name === 'EventDispatch' && one.args?.data?.type === 'input').map((one) => one.ts);
+  const spans = frames.slice(0, -1).map((from, i) => [from, frames[i + 1]]).filter(([from, to]) => moved.some((at) => at >= from && at < to));
+  const work = spans.map(([from, to]) => outermost.reduce((sum, task) => (task.ts >= from && task.ts < to ? sum + task.tdur : sum), 0) / 1000);
   await client.detach();
   return work;
 }

@@ -153,7 +153,7 @@ const tests = {
     const plain = await value();
     await page.locator('.sliders input').first().fill('3');
     expect((await value()) < plain, 'a high temperature does not even the odds');
-    expect(page.url().includes('o.temperature=3'), 'the slider is not in the address');
+    await page.waitForURL((url) => url.hash.includes('o.temperature=3'), { timeout: 2000 }).catch(() => expect(false, 'the slider is not in the address'));
     await page.locator('.sliders input').first().fill('0');
     expect((await value()) === 1, 'temperature 0 does not keep the top token alone');
     await page.getByRole('button', { name: 'Reset' }).click();

@@ -82,7 +82,7 @@ async function documents() {
         await settled(page);
       }
       if (room === 'feedforward') { // the neuron that wrote most
-        await page.locator('main figure svg g[role=button]').first().click();
+        await page.locator('main figure svg g[role=button]').first().click({ position: { x: 20, y: 12 } });
         await settled(page);
       }
       const png = `data:image/png;base64,${(await page.screenshot()).toString('base64')}`;

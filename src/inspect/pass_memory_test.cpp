@@ -41,7 +41,7 @@ class PassMemoryTest : public testing::TestWithParam<std::string> {
 
 INSTANTIATE_TEST_SUITE_P(All, PassMemoryTest,
                          testing::Values("gpt2", "llama", "marian", "gru_attention", "lstm_reversed", "bert"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& one) { return one.param; });
 
 TEST_P(PassMemoryTest, WhatIsRememberedIsWhatAPassShows) {
   const Model& model = small.session.model();
