@@ -6,8 +6,9 @@ need_mpi() {
   [[ -f $1/limpid_mpi.so ]] || { echo 'skipped: limpid_mpi.so was not built (apt-get install libopenmpi-dev, then build again)'; exit 77; }
 }
 
-# ranks N COMMAND...: N ranks of one thread each, over shared memory; mpirun takes no input.
+# ranks N COMMAND...: N ranks of one thread each, over shared memory; mpirun takes no input. Containers often forbid that one
+# process reads another's memory, so numbers are copied twice unless single_copy=cma.
 ranks() {
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe --bind-to none \
-    --mca btl self,vader --mca btl_vader_single_copy_mechanism none -n "$@" --threads 1 </dev/null
+    --mca btl self,vader --mca btl_vader_single_copy_mechanism "${single_copy:-none}" -n "$@" --threads 1 </dev/null
 }

@@ -34,7 +34,7 @@ nlohmann::ordered_json bench_data_parallel(const DataParallelBench& options) {
     for (TokenExample& example : train_step_examples(options.shape)) examples.push_back(std::move(example));
 
   CostMeter meter;
-  std::vector<double> seconds, compute, waited, under_way, learned, gathered;
+  std::vector<double> seconds, last_shard, compute, waited, under_way, learned, gathered;
   Update last;
   for (int step = 0; step <= options.steps; ++step) {
     ranks.gather("");  // all begin at once
@@ -46,6 +46,7 @@ nlohmann::ordered_json bench_data_parallel(const DataParallelBench& options) {
     seconds.push_back(seconds_now() - begun);
     meter.add(timing);
     compute.push_back(timing.compute);
+    last_shard.push_back(timing.last_shard);
     waited.push_back(timing.waited);
     under_way.push_back(timing.under_way);
     learned.push_back(timing.learned);
@@ -65,6 +66,7 @@ nlohmann::ordered_json bench_data_parallel(const DataParallelBench& options) {
                                    {"seconds", rounded(median(seconds), 1e4)},
                                    {"tokens_per_second", std::round(tokens / median(seconds))},
                                    {"compute", rounded(median(compute), 1e4)},
+                                   {"last_shard", rounded(median(last_shard), 1e4)},
                                    {"waited", rounded(median(waited), 1e4)},
                                    {"under_way", rounded(median(under_way), 1e4)},
                                    {"learned", rounded(median(learned), 1e4)},

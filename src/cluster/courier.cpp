@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/interrupt.h"
+#include "cluster/patience.h"
 
 namespace limpid {
 namespace {
@@ -120,18 +121,18 @@ bool Courier::serve(std::unique_lock<std::mutex>& lock) {
 void Courier::work() {
   take_no_signals();
   auto shown = Clock::time_point();
-  auto pause = 0us;  // between two looks at a transfer, so that waiting leaves the processor to those who compute
+  Patience patience;
   std::unique_lock lock(mutex_);
   try {
     while (!stop_) {
       if (serve(lock)) {
-        pause = 0us;
+        patience.reset();
       } else if (under_way_.empty()) {
         news_.wait_for(lock, kBeat);
       } else {
-        pause = std::min(200us, pause + 20us);
+        const bool idle = owner_waits_;
         lock.unlock();
-        std::this_thread::sleep_for(pause);
+        patience.wait(idle);
         lock.lock();
       }
       if (const auto now = Clock::now(); now - shown >= kBeat) {

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/real.h"
+#include "training/seconds_since.h"
 
 namespace limpid {
 namespace {
@@ -16,13 +17,12 @@ double median(std::vector<double> values) {
 
 // Of one thread, as the one that adds up what comes from other ranks.
 double seconds_per_addition() {
-  using Clock = std::chrono::steady_clock;
   std::vector<real> a(1 << 22, 1), b(1 << 22, 2);
   std::vector<double> seconds;
   for (int round = 0; round < 5; ++round) {
-    const auto begun = Clock::now();
+    const auto begun = std::chrono::steady_clock::now();
     for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - begun).count());
+    seconds.push_back(seconds_since(begun));
   }
   return median(seconds) / static_cast<double>(a.size());
 }

@@ -9,9 +9,7 @@
 namespace limpid {
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-void add(const real* from, real* to, int64_t count) {
+void add_numbers(const real* from, real* to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] += from[i];
 }
 
@@ -44,7 +42,8 @@ void GradientSum::begin_shard() {
   if (!is_last()) return;
   for (const Weight& weight : gradients_.weights())  // what is not learned is complete from the beginning
     if (weight.trainable && gradients_.frozen(weight)) gradients_.finish(weight);
-  complete_.assign(members_.size(), 0);
+  begun_ = std::chrono::steady_clock::now();
+  complete_.assign(members_.size(), {});
   unsent_ = partition_.buckets();
   missing_.assign(members_.size(), 0);
   for (size_t b = 0; b < members_.size(); ++b)
@@ -66,7 +65,7 @@ void GradientSum::watch(Tape& tape) {
 void GradientSum::end_shard() {
   gradients_.finish();
   if (is_last()) {
-    ended_ = now();
+    ended_ = std::chrono::steady_clock::now();
     std::fill(missing_.begin(), missing_.end(), 0);
     send_ready();
     return;
@@ -88,7 +87,7 @@ void GradientSum::add_branch(Branch branch) {
     Branch before = std::move(branches_.back());
     branches_.pop_back();
     parallel_ranges(partition_.numbers(), partition_.block(), [&](int64_t begin, int64_t end) {
-      add(branch.sum.get() + begin, before.sum.get() + begin, end - begin);
+      add_numbers(branch.sum.get() + begin, before.sum.get() + begin, end - begin);
     });
     spare_.push_back(std::move(branch.sum));
     branch = {{before.shards.begin, branch.shards.end}, std::move(before.sum)};
@@ -98,7 +97,7 @@ void GradientSum::add_branch(Branch branch) {
 
 void GradientSum::send_ready() {
   for (; unsent_ > 0 && missing_[unsent_ - 1] == 0; --unsent_) {
-    complete_[unsent_ - 1] = now();
+    complete_[unsent_ - 1] = std::chrono::steady_clock::now();
     merge_bucket(partition_.bucket(unsent_ - 1));
     if (courier_.size() > 1) send(unsent_ - 1);
   }
@@ -111,7 +110,7 @@ void GradientSum::merge_bucket(NumberRange range) {
   for (size_t i = branches_.size(); i > 0 && tree_.adds(branches_[i - 1].shards.begin, shards.begin, shards.end); --i) {
     real* const to = branches_[i - 1].sum.get();
     parallel_ranges(range.count, partition_.block(), [&](int64_t begin, int64_t end) {
-      add(from + range.begin + begin, to + range.begin + begin, end - begin);
+      add_numbers(from + range.begin + begin, to + range.begin + begin, end - begin);
     });
     from = to;
     shards.begin = branches_[i - 1].shards.begin;
@@ -172,7 +171,7 @@ void GradientSum::sum_up(NumberRange slice, const std::vector<std::shared_ptr<re
     else
       sum.numbers = own_branch(branch.number) + slice.begin;
     while (!sums.empty() && tree_.adds(sums.back().shards.begin, sum.shards.begin, sum.shards.end)) {
-      add(sum.numbers, sums.back().numbers, slice.count);
+      add_numbers(sum.numbers, sums.back().numbers, slice.count);
       sum = {{sums.back().shards.begin, sum.shards.end}, sums.back().numbers};
       sums.pop_back();
     }
@@ -184,7 +183,8 @@ void GradientSum::sum_up(NumberRange slice, const std::vector<std::shared_ptr<re
 
 std::vector<double> GradientSum::ready() const {
   std::vector<double> before;
-  for (const double time : complete_) before.push_back(std::max(0.0, ended_ - time));
+  for (const auto time : complete_)
+    before.push_back(std::max(0.0, std::chrono::duration<double>(ended_ - time).count()));
   return before;
 }
 

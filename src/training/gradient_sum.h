@@ -3,6 +3,8 @@
 // cluster/shard_tree.h. Buckets of the last shard's gradient are on their way while its backward pass still computes
 // others. Afterwards each rank has the sums of its own slices (cluster/partition.h) in the buffer of the gradients.
 
+#include <chrono>
+
 #include "autograd/tape.h"
 #include "cluster/courier.h"
 #include "cluster/partition.h"
@@ -24,8 +26,10 @@ class GradientSum {
   // Waits for the sums.
   void finish();
 
-  // Of the last update: for every bucket, how many seconds before the end of the last shard's passes it was complete.
+  // Of the last update: for every bucket, how many seconds before the end of the last shard's passes it was complete;
+  // and how long these took.
   std::vector<double> ready() const;
+  double last_shard() const { return std::chrono::duration<double>(ended_ - begun_).count(); }
 
  private:
   // The sum of a branch of the tree.
@@ -56,14 +60,14 @@ class GradientSum {
   std::vector<RemoteBranch> all_;  // the branches of all ranks, in the order of the shards
   size_t rounds_ = 0;              // branches of the rank that has the most
 
-  int64_t next_ = 0;                                 // shard
-  std::vector<Branch> branches_;                     // of this update so far
-  std::vector<std::shared_ptr<real>> spare_;         // buffers
-  std::vector<std::vector<const Weight*>> members_;  // of each bucket: weights with numbers in it
-  std::vector<int64_t> missing_;                     // of each bucket: how many of them are not complete
-  int64_t unsent_ = 0;                               // buckets that remain; sent from the last to the first
-  double ended_ = 0;                                 // the last shard, by the clock
-  std::vector<double> complete_;                     // the buckets of it
+  int64_t next_ = 0;                                             // shard
+  std::vector<Branch> branches_;                                 // of this update so far
+  std::vector<std::shared_ptr<real>> spare_;                     // buffers
+  std::vector<std::vector<const Weight*>> members_;              // of each bucket: weights with numbers in it
+  std::vector<int64_t> missing_;                                 // of each bucket: how many of them are not complete
+  int64_t unsent_ = 0;                                           // buckets that remain; sent from the last to the first
+  std::chrono::steady_clock::time_point begun_, ended_;          // the last shard
+  std::vector<std::chrono::steady_clock::time_point> complete_;  // the buckets of it
 };
 
 }  // namespace limpid

@@ -15,7 +15,7 @@
 namespace limpid {
 namespace {
 
-// A courier looks after a transfer every 0.2 ms (cluster/courier.cpp); on average it is over half of that before.
+// A courier looks after a transfer every 50 µs and more (cluster/patience.h), as the system gives it a turn.
 constexpr double kLook = 0.1e-3;
 constexpr double kUnderWay = 4;  // buckets
 

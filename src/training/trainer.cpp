@@ -13,6 +13,7 @@
 #include "training/model_files.h"
 #include "training/pace.h"
 #include "training/resume.h"
+#include "training/seconds_since.h"
 #include "training/shared_dataset.h"
 #include "training/tensorboard.h"
 #include "training/update.h"
@@ -22,12 +23,9 @@ namespace limpid {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kLogEvery = 10;  // updates
 constexpr int64_t kMostRollbacks = 5;
-
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 class Trainer {
  public:
@@ -55,9 +53,9 @@ class Trainer {
     while (true) {
       if (const std::string why = end(); !why.empty()) return finish(why);
       const int64_t epoch = batches_.position().epoch;
-      const auto begun = Clock::now();
+      const auto begun = std::chrono::steady_clock::now();
       const Update update = this->update();
-      const double seconds = shared(since(begun));
+      const double seconds = shared(seconds_since(begun));
       progress_.seconds += seconds;
       pace_.add(update.tokens, seconds);
       folder_.check_held();
@@ -71,9 +69,9 @@ class Trainer {
       report(update);
       bool better = false;
       if (due(recipe_.validation.steps) || (last && recipe_.checkpoint.average == 0)) {
-        const auto from = Clock::now();
+        const auto from = std::chrono::steady_clock::now();
         better = validate_now(due(recipe_.validation.steps));
-        progress_.seconds += shared(since(from));
+        progress_.seconds += shared(seconds_since(from));
       }
       if (due(recipe_.checkpoint.steps))
         save("step");

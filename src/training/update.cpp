@@ -10,14 +10,12 @@
 #include "kernels/reduce.h"
 #include "training/example_batch.h"
 #include "training/model_files.h"
+#include "training/seconds_since.h"
 
 namespace limpid {
 namespace {
 
 constexpr uint64_t kMaskPlace = 0x6d61736b;  // of random numbers
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 template <class Number>
 void append(std::string& bytes, const std::vector<Number>& numbers) {
@@ -82,7 +80,7 @@ std::vector<Updater::Shard> Updater::cut(std::vector<std::vector<TokenExample>> 
 }
 
 Update Updater::run(std::vector<std::vector<TokenExample>> batches, int64_t step, double rate) {
-  const auto begun = Clock::now();
+  const auto begun = std::chrono::steady_clock::now();
   const double carried = courier_.under_way();
   accumulate_ = std::ssize(batches);
   Update result{.rate = rate};
@@ -95,14 +93,15 @@ Update Updater::run(std::vector<std::vector<TokenExample>> batches, int64_t step
     losses.push_back(compute(shards[i], step, sum_.own_shards().begin + i, static_cast<double>(result.tokens)));
     if (!shards[i].batches.empty()) after.insert(after.end(), statistics().begin(), statistics().end());
   }
-  timing_ = {.compute = since(begun)};
+  timing_ = {.compute = seconds_since(begun)};
   sum_.finish();
-  timing_.waited = since(begun) - timing_.compute;
+  timing_.waited = seconds_since(begun) - timing_.compute;
   timing_.under_way = courier_.under_way() - carried;
   timing_.ready = sum_.ready();
+  timing_.last_shard = sum_.last_shard();
   result.loss = agree(losses, after, result.norm) / static_cast<double>(result.tokens);
   if (std::isfinite(result.loss)) learn(rate, result.norm);
-  timing_.learned = since(begun) - timing_.compute - timing_.waited;
+  timing_.learned = seconds_since(begun) - timing_.compute - timing_.waited;
   return result;
 }
 
@@ -187,9 +186,9 @@ void Updater::learn(double rate, double norm) {
   };
   optimizer_.step(parameters_, gradients_, rate, norm, [&](NumberRange slice) { gather_before(slice.end()); });
   gather_before(partition_.numbers());
-  const auto waiting = Clock::now();
+  const auto waiting = std::chrono::steady_clock::now();
   courier_.finish();
-  timing_.gathered = since(waiting);
+  timing_.gathered = seconds_since(waiting);
 }
 
 }  // namespace limpid

@@ -13,7 +13,8 @@ struct UpdateTiming {
   double learned = 0;    // after that: norm, Adam, weights from the other ranks
   double gathered = 0;   // of these: waited for weights
   std::vector<double>
-      ready;  // of every bucket of the last shard's gradient: how long before the end of its backward pass
+      ready;              // of every bucket of the last shard's gradient: how long before the end of its backward pass
+  double last_shard = 0;  // forward and backward pass of the last shard
 };
 
 }  // namespace limpid

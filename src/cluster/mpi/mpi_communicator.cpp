@@ -12,10 +12,10 @@
 #include <chrono>
 #include <climits>
 #include <exception>
-#include <thread>
 
 #include "base/error.h"
 #include "cluster/mpi_module.h"
+#include "cluster/patience.h"
 
 namespace limpid {
 namespace {
@@ -215,10 +215,7 @@ class MpiCommunicator : public Communicator {
 
   // For what is small or rare: the thread that calls shows life itself meanwhile.
   void wait(MPI_Request& request) {
-    for (auto pause = 0us; !is_done(request); pause = std::min(200us, pause + 5us)) {
-      std::this_thread::sleep_for(pause);
-      show_life(true);
-    }
+    for (Patience patience; !is_done(request); show_life(true)) patience.wait(true);
   }
 
   CommunicatorOptions options_;
