@@ -175,8 +175,8 @@ Experiment activations_experiment() {
                           .meaning = {"loss of the model with ReLU, nats per token", "ReLU 모델의 손실, 토큰당 nat"},
                           .must = Must::at_most,
                           .threshold = 2.5},
-      .full_seconds = 360,
-      .quick_seconds = 20,
+      .full_seconds = 59,
+      .quick_seconds = 7,
       .units =
           [](const Lab&) {
             return std::vector<std::string>{"curves", "relu", "gelu", "swiglu"};

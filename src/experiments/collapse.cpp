@@ -179,8 +179,8 @@ Experiment collapse_experiment() {
                           .meaning = {"loss of the model with ReLU, nats per token", "ReLU 모델의 손실, 토큰당 nat"},
                           .must = Must::at_most,
                           .threshold = 2.5},
-      .full_seconds = 240,
-      .quick_seconds = 15,
+      .full_seconds = 59,
+      .quick_seconds = 6,
       .units =
           [](const Lab&) {
             return std::vector<std::string>{"linear", "relu", "product"};

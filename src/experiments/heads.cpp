@@ -196,8 +196,8 @@ Experiment heads_experiment() {
                           .meaning = {"loss with four heads, nats per token", "헤드가 넷인 모델의 손실, 토큰당 nat"},
                           .must = Must::at_most,
                           .threshold = 1.5},
-      .full_seconds = 960,
-      .quick_seconds = 60,
+      .full_seconds = 248,
+      .quick_seconds = 58,
       .units =
           [](const Lab&) {
             return std::vector<std::string>{"1", "2", "4", "8"};

@@ -235,8 +235,8 @@ Experiment mask_experiment() {
                            "마스크 있는 모델의 손실 / 고르게 추측할 때의 손실"},
                           Measure::Must::at_most,
                           0.6},
-      .full_seconds = 120,
-      .quick_seconds = 10,
+      .full_seconds = 54,
+      .quick_seconds = 5,
       .units =
           [](const Lab&) {
             return std::vector<std::string>{"causality", "masked", "open"};

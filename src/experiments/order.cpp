@@ -269,8 +269,8 @@ Experiment order_experiment() {
                           .meaning = {"best of the three kinds of positions, % right",
                                       "세 가지 위치 가운데 가장 높은 정답률 %"},
                           .threshold = 90},
-      .full_seconds = 240,
-      .quick_seconds = 30,
+      .full_seconds = 64,
+      .quick_seconds = 15,
       .revision = 3,
       .units =
           [](const Lab&) {

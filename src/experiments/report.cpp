@@ -21,11 +21,11 @@ body{font:16px/1.6 system-ui,"Noto Sans KR","Apple SD Gothic Neo","Malgun Gothic
 main{max-width:860px;margin:0 auto;padding:16px}
 h1{font-size:1.7rem;line-height:1.25}h2{font-size:1.3rem;line-height:1.3;margin-top:2.6rem;border-top:1px solid #ddd;padding-top:1.4rem}
 html[lang=en] .ko,html[lang=ko] .en{display:none}
-.languages{float:right}.languages button{font:inherit;border:1px solid #767676;background:#fff;color:#1a1a1a;padding:4px 10px;border-radius:4px;cursor:pointer}
+.languages{text-align:right;margin:0}.languages button{font:inherit;border:1px solid #767676;background:#fff;color:#1a1a1a;padding:4px 10px;border-radius:4px;cursor:pointer}
 html[lang=en] #en,html[lang=ko] #ko{background:#1a1a1a;color:#fff}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;margin:.6rem 0}
 th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-bottom:1px solid #e4e4e4}
-section td:first-child{min-width:9rem}
+section td:first-child{min-width:9rem}.measures td:nth-child(2),.measures td:nth-child(4){white-space:nowrap}
 caption{text-align:left;font-weight:600}
 figure{margin:1rem 0}figure svg{max-width:100%;height:auto}
 .verdict{display:inline-block;padding:2px 10px;border-radius:4px;font-weight:600;border:1px solid currentColor}
@@ -72,7 +72,7 @@ std::string measure_row(const Measure& measure, const Words& kind, const Json& r
 }
 
 std::string measures(const Experiment& experiment, const Json& result, const Json* contrary) {
-  std::string html = "<div class=\"scroll\"><table><tr><th>" + both({"number", "수치"}) + "</th><th>" +
+  std::string html = "<div class=\"scroll measures\"><table><tr><th>" + both({"number", "수치"}) + "</th><th>" +
                      both({"must be", "기준"}) + "</th><th>" +
                      both({"measured (spread over seeds)", "측정값 (시드 간 범위)"}) + "</th><th>" +
                      both({"passes", "통과"}) + "</th><th>" + both({"contrary", "반대 실험"}) + "</th></tr>\n";
@@ -114,12 +114,13 @@ std::string commands(const Experiment& experiment, const Json& result) {
   const std::string seeds = experiment.counted ? "" : fmt::format(" --seeds {}", result.at("seeds").size());
   const std::string name =
       *experiment.data ? fmt::format("{} --data {}", experiment.number, experiment.data) : experiment.name;
-  std::string text =
-      fmt::format("limpid experiment {0}{1}{2}\nlimpid experiment {0}{1}{2} --contrary\n", name, size, seeds);
+  std::string html =
+      fmt::format("<pre>limpid experiment {0}{1}{2}\nlimpid experiment {0}{1}{2} --contrary\n", name, size, seeds);
   for (const auto& [unit, measured] : result.at("seeds").at(0).at("units").items())
-    text += fmt::format("limpid experiment {}{} --unit {}\n", name, size,
-                        unit.find_first_of(" +,") == std::string::npos ? unit : "'" + unit + "'");
-  return "<pre>" + svg_escaped(text) + "</pre>\n";
+    html += svg_escaped(fmt::format("limpid experiment {}{} --unit {}", name, size,
+                                    unit.find_first_of(" +,") == std::string::npos ? unit : "'" + unit + "'")) +
+            "\n";
+  return html + "</pre>\n";
 }
 
 // Where our result disagrees with the claim: the parts that failed, and what that means.

@@ -311,8 +311,8 @@ Experiment sinusoids_experiment() {
                           .meaning = {"sinusoidal positions, letters predicted within the trained length, %",
                                       "사인파 위치가 학습한 길이 안에서 맞힌 글자, %"},
                           .threshold = 90},
-      .full_seconds = 480,
-      .quick_seconds = 45,
+      .full_seconds = 125,
+      .quick_seconds = 29,
       .revision = 3,
       .units =
           [](const Lab&) {
