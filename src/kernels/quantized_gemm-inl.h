@@ -7,6 +7,8 @@
 #define LIMPID_KERNELS_QUANTIZED_GEMM_INL_H_
 #endif
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -166,7 +168,7 @@ struct TileOut {
 // A tile of few rows waits for memory: its sums stay in registers, and what comes next is asked for meanwhile.
 template <int R>
 inline constexpr bool kFew = R <= 2;
-inline constexpr int64_t kAhead = 8192;  // bytes
+inline constexpr int64_t kAhead = 4096;  // bytes
 
 template <int R>
 using TileFloats = FactorVec[R][kTileVectors];
@@ -223,8 +225,7 @@ HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const Ti
   });
   for (int64_t b = 0; b < blocks; ++b, panel += block_bytes(form)) {
     if (kFew<R> && output == 0)
-      for (int64_t i = 0; i < block_bytes(form); i += 64)
-        __builtin_prefetch(panel + kAhead + i, 0, 2);  // to the second cache
+      for (int64_t i = 0; i < block_bytes(form); i += 64) hwy::Prefetch(panel + kAhead + i);
     multiply_part<form, 0, R>(panel, b, x, output, held, out);
     if constexpr (has_halves(form)) multiply_part<form, 1, R>(panel, b, x, output, held, out);
   }

@@ -24,7 +24,8 @@ namespace {
 
 constexpr int64_t kRowsAtOnce = 240;               // x of one item stays in the second-level cache
 constexpr int64_t kItemBytes = int64_t{48} << 10;  // of W that one item reads at least
-constexpr int64_t kItems = 16;                     // that is enough for threads to share: neighbours are read in a run
+constexpr int64_t kItems = 8;                      // that few rows are cut into: a thread reads neighbours in a run
+constexpr int64_t kFewRows = 2;
 
 struct Panel {
   const QuantizedPart* part;
@@ -64,7 +65,8 @@ void quantized_gemm(ConstMatrix x, std::span<const QuantizedPart> parts, Matrix 
 
   const std::vector<Panel> panels = panels_of(parts);
   const auto count = static_cast<int64_t>(panels.size());
-  const int64_t at_once = std::max({int64_t{1}, kItemBytes / first.panel_bytes, count / kItems});
+  const int64_t at_once =
+      std::max({int64_t{1}, kItemBytes / first.panel_bytes, x.rows <= kFewRows ? count / kItems : 0});
   const int64_t column_items = (count + at_once - 1) / at_once;
   const int64_t row_items = (x.rows + kRowsAtOnce - 1) / kRowsAtOnce;
   parallel_for(column_items * row_items, [&](int64_t item) {
