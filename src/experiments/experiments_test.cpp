@@ -116,9 +116,9 @@ TEST(Experiments, UnitsThatAreDoneAreNotDoneAgain) {
 // Results of the whole set, at full size or provisional ones, without what units measured (limpid experiment --record).
 fs::path records() { return fs::path(LIMPID_SOURCE_DIR) / "tests/experiments"; }
 
-// Whose contraries have not been recorded yet; those of sinusoids and superposition run live.
+// Whose contraries have not been recorded yet; that of superposition runs live.
 const std::set<std::string>& without_contrary() {
-  static const std::set<std::string> names = {"sinusoids", "heads", "norms", "facts", "superposition", "tables"};
+  static const std::set<std::string> names = {"heads", "norms", "facts", "superposition", "tables"};
   return names;
 }
 
