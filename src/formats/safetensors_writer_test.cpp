@@ -107,7 +107,7 @@ TEST(SafetensorsWriter, RefusesWhatNobodyCouldRead) {
   EXPECT_THAT(error_of({{.name = "\xff", .shape = {1}, .bytes = &number}}), HasSubstr("is not UTF-8"));
   EXPECT_THAT(error_of({{.name = "b", .shape = {-1}, .bytes = &number}}), HasSubstr("size of -1"));
   EXPECT_THAT(error_of({{.name = "b", .shape = {1ll << 62, 2}, .bytes = &number}}), HasSubstr("too large"));
-  EXPECT_THAT(error_of({{.name = "b", .shape = {1}}}), HasSubstr("needs either bytes or reals"));
+  EXPECT_THAT(error_of({{.name = "b", .shape = {1}}}), HasSubstr("needs either bytes, reals or fetch"));
   EXPECT_EQ(SafetensorsFile(folder / "x").entries().size(), 1u) << "what was there before a failure stays";
 }
 

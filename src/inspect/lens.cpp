@@ -12,9 +12,12 @@
 namespace limpid {
 namespace {
 
+// Whether the output layer of a recurrent model reads more than the state.
+bool reads_context(const Config& config) { return config.recurrent() && config.rnn.context != ContextUse::initial; }
+
 std::vector<std::string> lens_taps(const Config& config) {
   std::vector<std::string> taps = lens_layers(config);
-  if (config.recurrent()) taps.insert(taps.end(), {"context", "decoder.embed"});
+  if (reads_context(config)) taps.insert(taps.end(), {"context", "decoder.embed"});
   return taps;
 }
 
@@ -34,7 +37,7 @@ class Unembedding {
       return constant(run, ConstMatrix(values.row(first), count, values.cols));
     };
     Tensor x = some(layer);
-    if (config_.recurrent() && config_.rnn.context != ContextUse::initial) {
+    if (reads_context(config_)) {
       const Tensor parts[] = {x, some("context"), some("decoder.embed")};
       x = concatenate_columns(run, parts);
     }

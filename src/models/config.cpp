@@ -53,7 +53,7 @@ Config read_config(const Json& json) {
 // The next key that is missing once `key` is there; none where that is not to be found out. A number that stands in for
 // a size has to divide another size, or to be divided by one.
 std::optional<std::string> next_missing(Json& json, const std::string& key) {
-  for (const int stand_in : {1, 5040}) {
+  for (const int stand_in : {5040, 1}) {
     json[key] = stand_in;
     try {
       read_config(json);
