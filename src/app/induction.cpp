@@ -53,7 +53,8 @@ std::string summary(const std::vector<InductionCurve>& curves) {
 
 int run_induction(int argc, char** argv) {
   CommandLine line("induction",
-                   "Trains models of attention alone on random sequences, each repeated once, and shows, step by step, an induction head "
+                   "Trains models of attention alone on random sequences, each repeated once, and shows, step by step, "
+                   "an induction head "
                    "form in two layers and not in one.",
                    "limpid induction --svg induction.svg");
   InductionStudyOptions study;
@@ -71,8 +72,10 @@ int run_induction(int argc, char** argv) {
   line.add_option("--batch", study.batch, "sequences per step")->check(CLI::PositiveNumber)->capture_default_str();
   line.add_option("--learning-rate", study.learning_rate, "after 100 steps of warm-up")->capture_default_str();
   line.add_option("--alphabet", study.alphabet, "number of letters")->capture_default_str();
-  line.add_option("--shortest", study.shortest, "letters of the shortest sequence that is repeated")->capture_default_str();
-  line.add_option("--longest", study.longest, "letters of the longest sequence that is repeated")->capture_default_str();
+  line.add_option("--shortest", study.shortest, "letters of the shortest sequence that is repeated")
+      ->capture_default_str();
+  line.add_option("--longest", study.longest, "letters of the longest sequence that is repeated")
+      ->capture_default_str();
   line.add_option("--seed", study.seed, "of weights and letters")->capture_default_str();
   line.add_flag("--quiet", quiet, "no progress");
   add_result_options(line, options, true);

@@ -54,7 +54,8 @@ LookPart add_look_heads(CLI::App& look, LookOptions& options) {
       "heads", "Over a corpus, of every attention head: entropy, distance, previous-token, induction, first token.");
   auto command = std::make_shared<HeadsCommand>();
   add_corpus_options(*part, command->corpus, true);
-  part->add_option("--length", command->induction.length, "of the random sequence that is repeated (0: 25, or what fits)")
+  part->add_option("--length", command->induction.length,
+                   "of the random sequence that is repeated (0: 25, or what fits)")
       ->check(CLI::NonNegativeNumber);
   part->add_option("--seed", command->induction.seed, "of the random tokens")->capture_default_str();
   add_result_options(*part, options, true);

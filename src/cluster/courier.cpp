@@ -1,5 +1,7 @@
 #include "cluster/courier.h"
 
+#include <pthread.h>
+
 #include <chrono>
 #include <cstdint>
 #include <utility>

@@ -2,10 +2,9 @@
 // Courier: the thread of a rank that communicates while others compute. It does all that concerns the other ranks, and
 // shows them ten times per second that this one is alive. Where there is only one rank there is no thread.
 
-#include <pthread.h>
-
 #include <chrono>
 #include <condition_variable>
+#include <ctime>
 #include <deque>
 #include <exception>
 #include <functional>

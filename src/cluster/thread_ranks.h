@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
 #include "cluster/courier.h"
 
 namespace limpid {
@@ -66,7 +67,8 @@ class ThreadCommunicator : public Communicator {
   bool test(Transfer&) override { return true; }
   void broadcast(std::span<std::byte> bytes) override {
     const auto all = place_.meet(rank_, {std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())});
-    if (all[0][0].size() != bytes.size()) std::terminate();
+    check(all[0][0].size() == bytes.size(), "[ranks] rank 0 sends {} bytes, rank {} awaits {}", all[0][0].size(), rank_,
+          bytes.size());
     std::memcpy(bytes.data(), all[0][0].data(), bytes.size());
   }
   std::vector<std::string> gather(const std::string& mine) override {
@@ -81,7 +83,8 @@ class ThreadCommunicator : public Communicator {
     return {reinterpret_cast<const char*>(numbers), sizeof(real) * static_cast<size_t>(count)};
   }
   static void put(const std::string& bytes, real* numbers, int count) {
-    if (bytes.size() != sizeof(real) * static_cast<size_t>(count)) std::terminate();  // ranks disagree
+    check(bytes.size() == sizeof(real) * static_cast<size_t>(count), "[ranks] {} bytes came, {} numbers were awaited",
+          bytes.size(), count);
     if (count > 0) std::memcpy(numbers, bytes.data(), bytes.size());
   }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What parts that failed in our own runs mean. Written after results were seen, and therefore apart from the experiments,
-// which state what they state before they run.
+// What parts that failed in our own runs mean. Written after results were seen, and therefore apart from the
+// experiments, which state what they state before they run.
 
 #include <vector>
 

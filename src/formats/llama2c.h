@@ -6,8 +6,8 @@
 //              the embedding), positions; then float32 numbers, kind by kind: embedding, norms, query of all layers, …
 //   versions 1 and 2: 256 bytes: "ak42" (as a number), the version, the seven int32, whether the output is the
 //   embedding
-//              (a byte), in version 2 numbers per group (int32); then norms, embedding, matrices: float32, or of version
-//              2 int8 with a float32 factor for each group, a matrix's integers before its scales
+//              (a byte), in version 2 numbers per group (int32); then norms, embedding, matrices: float32, or of
+//              version 2 int8 with a float32 factor for each group, a matrix's integers before its scales
 //   tokens:    the longest token's bytes (int32); each token's score (float32), length (int32) and bytes
 
 #include <filesystem>

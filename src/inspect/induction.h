@@ -16,7 +16,7 @@ struct InductionStudyOptions {
   int64_t width = 64, heads = 4;
   int64_t alphabet = 64;  // letters
   int64_t shortest = 8,
-          longest = 40;             // letters that are repeated: so varied that no head can know by counting where they were
+          longest = 40;  // letters that are repeated: so varied that no head can know by counting where they were
   int64_t steps = 800, batch = 32;  // sequences per step
   double learning_rate = 3e-3;
   int64_t every = 50;  // steps between measurements

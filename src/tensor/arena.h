@@ -1,6 +1,6 @@
 #pragma once
-// Arena: where the values of a forward pass live. Blocks are handed out and taken back many times per step, so they come
-// from large slabs that are kept; a block returns by itself when the last Tensor that shares it is gone.
+// Arena: where the values of a forward pass live. Blocks are handed out and taken back many times per step, so they
+// come from large slabs that are kept; a block returns by itself when the last Tensor that shares it is gone.
 
 #include <cstdint>
 #include <memory>

@@ -22,7 +22,8 @@ std::span<const Rung> model_ladder() { return kLadder; }
 
 RungSize rung_size(const std::string& type, const Rung& rung) {
   const double square = static_cast<double>(rung.width * rung.width), layers = static_cast<double>(rung.layers);
-  if (has_two_stacks(type)) return {12 * square * layers, 16 * square * layers};  // 4 per attention, 8 per feed-forward network
+  if (has_two_stacks(type))
+    return {12 * square * layers, 16 * square * layers};  // 4 per attention, 8 per feed-forward network
   if (type == "rnn_seq2seq") return {12 * square, 9 * square};
   return {0, 12 * square * layers};
 }

@@ -43,7 +43,8 @@ class RanksTest : public TrainerTest {
 
 // Wide enough that every rank has a part of the weights to update.
 const std::map<std::string, std::vector<std::string>> kFamilies = {
-    {"marian", {"model.d_model=96", "model.encoder_ffn_dim=192", "model.dropout=0.2", "optimizer.freeze=model.encoder.*"}},
+    {"marian",
+     {"model.d_model=96", "model.encoder_ffn_dim=192", "model.dropout=0.2", "optimizer.freeze=model.encoder.*"}},
     {"pegasus", {"model.d_model=96", "model.decoder_ffn_dim=192", "model.dropout=0.1"}},
     {"gpt2", {"model.n_embd=128", "model.n_layer=2", "model.resid_pdrop=0.1"}},
     {"llama", {"model.hidden_size=128", "model.intermediate_size=256"}},
