@@ -10,6 +10,7 @@
 #include "app/command.h"
 #include "app/completion.h"
 #include "app/sampling_flags.h"
+#include "base/seconds_since.h"
 #include "inference/model_text.h"
 
 namespace limpid {
@@ -36,7 +37,7 @@ class Writer {
       for (; next_ < count && results_[next_]; ++next_) write(prompts[next_ / static_cast<size_t>(options_.samples)]);
     } while (engine_.step() || next_ < count);
     show("");
-    tell_speed(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    tell_speed(seconds_since(begin));
   }
 
  private:

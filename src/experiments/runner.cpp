@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parallel.h"
+#include "base/seconds_since.h"
 #include "experiments/lab.h"
 #include "experiments/processor_time.h"
 #include "experiments/result.h"
@@ -163,7 +164,7 @@ class UnitQueue {
     const double processor = processor_time(beside_others);
     Json json = {{"experiment", experiment.name}, {"unit", unit.place.unit}, {"seed", unit.place.seed}};
     json["measured"] = experiment.measure(lab, unit.place.unit);
-    json["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    json["seconds"] = seconds_since(start);
     json["processor_seconds"] = processor_time(beside_others) - processor;
     const std::lock_guard lock(mutex_);
     fs::create_directories(unit.place.file.parent_path());

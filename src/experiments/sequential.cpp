@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/random.h"
+#include "base/seconds_since.h"
 #include "experiments/lab.h"
 #include "experiments/list.h"
 #include "experiments/result.h"
@@ -96,7 +97,7 @@ double speed(Trained& trained, int64_t length, int64_t tokens, int64_t updates) 
     trained.model->loss(run, batch, {});
     tape.backward();
     optimizer.step(trained.parameters, gradients, 1e-3);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = seconds_since(start);
     if (update > 0) best = std::min(best, seconds);
   }
   return static_cast<double>(batch.input.sequences.tokens()) / best;

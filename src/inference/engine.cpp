@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/parallel.h"
+#include "base/seconds_since.h"
 
 namespace limpid {
 
@@ -217,7 +218,7 @@ void Engine::Lane::write() {
 }
 
 void Engine::Lane::step(const EngineOptions& options) {
-  constexpr int64_t kTelling = 32;  // of fewer tokens a step takes as long as of so many: it reads the weights
+  constexpr int64_t kTelling = 32;  // a step of fewer tokens takes no less time: reading the weights is all it does
   begin(std::exchange(coming, {}));
   const auto start = Clock::now();
   const int64_t prompts = reading.empty() ? 0 : prompt_tokens(options);
@@ -228,7 +229,7 @@ void Engine::Lane::step(const EngineOptions& options) {
     state->finish_reading();
   else
     write();
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const double seconds = seconds_since(start);
   if (!all_read || tokens < kTelling || seconds <= 0) return;
   const double now = static_cast<double>(tokens) / seconds;
   tokens_per_second = tokens_per_second > 0 ? 0.5 * (tokens_per_second + now) : now;

@@ -1,4 +1,5 @@
 #include "server/connection.h"
+#include "base/seconds_since.h"
 
 #include <fmt/format.h>
 
@@ -179,7 +180,7 @@ void PendingAnswer::cancel() {
 Exchange PendingAnswer::exchange() const {
   const std::lock_guard lock(mutex_);
   Exchange result = exchange_;
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
+  result.seconds = seconds_since(since_);
   result.cancelled = cancelled();
   return result;
 }

@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "base/real.h"
-#include "training/seconds_since.h"
+#include "base/seconds_since.h"
 
 namespace limpid {
 namespace {

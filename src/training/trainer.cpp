@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "base/seconds_since.h"
 #include "formats/model_folder.h"
 #include "training/checkpoint.h"
 #include "training/event_log.h"
@@ -13,7 +14,6 @@
 #include "training/model_files.h"
 #include "training/pace.h"
 #include "training/resume.h"
-#include "training/seconds_since.h"
 #include "training/shared_dataset.h"
 #include "training/tensorboard.h"
 #include "training/update.h"

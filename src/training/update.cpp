@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/seconds_since.h"
 #include "kernels/reduce.h"
 #include "training/example_batch.h"
 #include "training/model_files.h"
-#include "training/seconds_since.h"
 
 namespace limpid {
 namespace {

@@ -1,4 +1,5 @@
 #pragma once
+// How long ago a moment was.
 
 #include <chrono>
 
