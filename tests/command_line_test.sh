@@ -1,12 +1,7 @@
 #!/usr/bin/env bash
 # The program meets wrong usage and broken files: a clear line on stderr, nothing on stdout, the right exit code.
 # Usage: command_line_test.sh SOURCE_FOLDER BUILD_FOLDER
-set -uo pipefail
-limpid=$2/limpid
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
+source "$1/tests/script.sh"
 
 # expect CODE PATTERN ARGUMENTS…: the exit code, and what the message (or, with code 0, the output) must match.
 expect() {
@@ -26,7 +21,7 @@ expect 0 'Usage: .*limpid COMMAND' help
 expect 0 '^limpid [0-9.]+ .*(release|debug) build' --version
 expect 0 '^kernels: .*oneDNN' --version
 expect 2 'no command "verfy"; did you mean verify\?' verfy
-expect 2 'no command "qqq".*--help' qqq
+expect 2 'no command "qqq"\. .*--help' qqq
 for verb in demo data plan train evaluate translate verify params bench; do
   expect 0 '^Examples?$' "$verb" --help
   expect 0 "^Usage: .*limpid $verb" help "$verb"
@@ -67,5 +62,4 @@ grep -q '1 of 2 passed' out || { echo 'FAILED: a broken case hides a good one'; 
 touch occupied
 expect 1 'occupied/model: cannot be used' demo --quiet --steps 100000 --out occupied/model
 
-((failures == 0)) && echo "all as expected"
-exit $((failures > 0))
+all_as_expected

@@ -2,21 +2,14 @@
 # limpid experiment as a person uses it: the list, one experiment with its report, the contrary, the table; wrong names;
 # and a set that is killed at random moments and started again ends with the results of one that was left alone.
 # LIMPID_KILLS says how often (4), LIMPID_EXPERIMENTS which (scaling collapse order), LIMPID_SIZE how large (--tiny), and
-# LIMPID_SECONDS within how many seconds of its start a run is killed (1). The study of the whole set at quick size:
-#   LIMPID_KILLS=20 LIMPID_EXPERIMENTS=all LIMPID_SIZE=--quick LIMPID_SECONDS=30 tests/experiment_test.sh . build/release
+# LIMPID_SECONDS within how many seconds of its start a run is killed (1): tests/studies/experiments.sh sets them for the
+# whole set. LIMPID_WHOLE names the folder of a run that was left alone, where there is one already.
 # Usage: experiment_test.sh SOURCE_FOLDER BUILD_FOLDER
-set -uo pipefail
-limpid=$2/limpid
+whole=$(realpath "${LIMPID_WHOLE:-.}")
+source "$1/tests/script.sh"
 kills=${LIMPID_KILLS:-4} size=${LIMPID_SIZE:---tiny} seconds=${LIMPID_SECONDS:-1}
 read -ra chosen <<<"${LIMPID_EXPERIMENTS:-scaling collapse order}"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-
-fail() {
-  printf 'FAILED: %s\n' "$*"
-  exit 1
-}
+[[ ! ${LIMPID_WHOLE:-} ]] || cp -r "$whole" whole
 
 # What two runs have in common: no times, speeds or machine.
 numbers() {

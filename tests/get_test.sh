@@ -1,15 +1,10 @@
 #!/usr/bin/env bash
 # limpid get against a server on this machine: downloads, resumes, verifies, refuses, and says what to do without a network.
 # Usage: get_test.sh SOURCE_FOLDER BUILD_FOLDER
-set -uo pipefail
-limpid=$2/limpid
 command -v python3 >/dev/null || { echo 'left out: the server of this test needs python3'; exit 77; }
-work=$(mktemp -d)
+source "$1/tests/script.sh"
 server=
-trap '[[ -z $server ]] || kill "$server"; rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-wrong() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
+leave() { [[ -z $server ]] || kill "$server"; }
 
 mkdir -p site/words
 seq 1 200000 >site/words/numbers.txt
@@ -93,6 +88,6 @@ get wrods && wrong 'a name that is not there'
 grep -q 'did you mean words' err || wrong "unknown name: $(cat err)"
 "$limpid" get >out 2>err || wrong "the list: $(cat err)"
 grep -q shakespeare out || wrong "the list: $(cat out)"
+"$limpid" get --json | grep -q '^{"name": "shakespeare", .*}$' || wrong "the list as JSON: $("$limpid" get --json)"
 
-((failures == 0)) && echo 'all as expected'
-exit $((failures > 0))
+all_as_expected

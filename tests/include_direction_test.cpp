@@ -139,6 +139,19 @@ struct Tree {
     });
   }
 
+  // Who calls the library knows of no command line.
+  void check_messages(const fs::path& file, const std::string& text) {
+    static const std::regex kOption(R"([^-\w]--[a-z])");
+    size_t line = 1;
+    for (size_t at = 0, end = 0; at < text.size(); at = std::max(end, at + 1)) {
+      end = end_of_part(text, at);
+      const std::string part = text.substr(at, std::max<size_t>(1, end - at));
+      if (end > at && part.front() != '/' && std::regex_search(part, kOption))
+        fault(file, line, "names an option of the command line");
+      line += static_cast<size_t>(std::count(part.begin(), part.end(), '\n'));
+    }
+  }
+
   void check_file(const fs::path& file) {
     const fs::path inside = fs::relative(file, source);
     const std::string folder = inside.has_parent_path() ? inside.begin()->string() : "";
@@ -151,7 +164,9 @@ struct Tree {
     check_includes(file, folder.empty() ? order[order.size() - 2] : folder, text);
     const bool test = file.stem().string().ends_with("_test");
     if (folder != kReporter && !test) check_silence(file, text);
-    if (rank(folder) < rank("experiments") && folder != kReporter && !test) check_paths(file, text);
+    if (rank(folder) >= rank("experiments") || folder == kReporter || test) return;
+    check_paths(file, text);
+    check_messages(file, text);
   }
 };
 
@@ -213,6 +228,13 @@ TEST_F(MadeUpTree, CatchesQuestionsThatThrowWhatIsNoError) {
   write("src/base/a_test.cpp", "bool b = fs::exists(x);\n");
   EXPECT_THAT(find_faults(root_),
               ElementsAre(HasSubstr("base/a.cpp:2: may throw"), HasSubstr("base/a.cpp:3: may throw")));
+}
+
+TEST_F(MadeUpTree, CatchesMessagesThatNameOptions) {
+  write("src/base/a.cpp", "fail(\"take --top 3\");\nfor (int i = 3; i--;) f(\"a--b \\\"\", --i);\nfail(\"--all\");\n");
+  write("src/app/a.cpp", "fail(\"take --top 3\");\n");
+  EXPECT_THAT(find_faults(root_),
+              ElementsAre(HasSubstr("base/a.cpp:1: names an option"), HasSubstr("base/a.cpp:3: names an option")));
 }
 
 TEST_F(MadeUpTree, CatchesPathsThatClimbAndFoldersOutsideTheOrder) {

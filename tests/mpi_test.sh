@@ -2,25 +2,17 @@
 # Training under mpirun: any number of ranks gives the model that one gives, bit for bit, in every family; a rank that dies or
 # hangs ends the run and is named; another number of ranks goes on from there; ranks that do not fit together are told so.
 # Usage: mpi_test.sh SOURCE_FOLDER BUILD_FOLDER
-set -uo pipefail
-limpid=$2/limpid
+source "$1/tests/script.sh"
 source "$1/tests/ranks.sh"
 need_mpi "$2"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-wrong() {
-  printf 'FAILED: %s\n' "$*"
-  failures=$((failures + 1))
-}
 
 "$limpid" data copy --out copy --count 400 >/dev/null || exit 1
 cat copy/train.src >text
 head -n 40 copy/valid.src >valid.text
+awk '{ print (NF % 2 ? "odd" : "even") "\t" $0 }' copy/train.src >labels.tsv
 
-# What makes an update: several batches, clipping, decay; what else is trained and kept: a moving average; and what is not.
+# What makes an update: several batches, clipping, decay, and in every family weights that are frozen; and what else is kept: a moving
+# average.
 common=(batch.shards=4 batch.accumulate=2 optimizer.clip_norm=0.5 optimizer.weight_decay=0.01 optimizer.kind=adamw checkpoint.ema=0.9
   stop.steps=6 checkpoint.steps=3 validation.steps=3 batch.tokens=128 batch.sequences=0)
 text=(data.folder= data.train=text data.valid=valid.text data.unit=lines tokenizer.kind=words)
@@ -28,10 +20,11 @@ pairs=(data.folder=copy 'data.train=["train.src","train.tgt"]' 'data.valid=["val
   validation.translate=8)
 declare -A families=(
   [copy]="${pairs[*]} model.d_model=128 model.encoder_ffn_dim=256 validation.metric=bleu optimizer.freeze=model.encoder.*"
-  [gpt]="${text[*]} model.n_embd=128 model.n_layer=2"
-  [llama]="${text[*]} model.hidden_size=128 model.intermediate_size=256 model.num_hidden_layers=2 model.num_attention_heads=4 model.num_key_value_heads=4"
-  [bert]="${text[*]} model.hidden_size=128 model.num_hidden_layers=2 model.num_attention_heads=4"
-  [rnn]="${pairs[*]} model.embed_dim=128 model.hidden_size=128 model.layers=1"
+  [gpt]="${text[*]} model.n_embd=128 model.n_layer=2 optimizer.freeze=h.0.*"
+  [llama]="${text[*]} model.hidden_size=128 model.intermediate_size=256 model.num_hidden_layers=2 model.num_attention_heads=4 model.num_key_value_heads=4 optimizer.freeze=model.layers.0.*"
+  [bert]="${text[*]} model.hidden_size=128 model.num_hidden_layers=2 model.num_attention_heads=4 optimizer.freeze=*encoder.layer.0.*"
+  [classify]="data.train=labels.tsv data.valid=labels.tsv tokenizer.kind=words optimizer.freeze=*encoder.layer.0.*"
+  [rnn]="${pairs[*]} model.embed_dim=128 model.hidden_size=128 model.layers=1 optimizer.freeze=encoder.*"
 )
 
 # same A B: whether two runs have left the same weights, moments and averages.
@@ -61,17 +54,6 @@ read -r -a settings <<<"${families[copy]}"
 long=("$limpid" train "$1/recipes/copy.toml" "${common[@]}" "${settings[@]}" stop.steps=60 validation.steps=20 checkpoint.steps=5)
 "${long[@]}" --out alone 2>log || wrong "the run left alone: $(tail -3 log)"
 
-# rank_process N: the process of rank N of the run in the folder "parts".
-rank_process() {
-  local pid
-  for pid in $(pgrep -f "limpid train.*--out parts"); do
-    if tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$1" && [[ $(readlink "/proc/$pid/exe") == */limpid ]]; then
-      echo "$pid"
-      return
-    fi
-  done
-}
-
 # begin N: a run of N ranks in the background, until it has another checkpoint.
 begin() {
   local before
@@ -95,11 +77,11 @@ ended() {
 }
 
 begin 3
-kill -9 "$(rank_process 1)"
+kill -9 "$(rank_process 1 parts)"
 ended 10 'rank 1'
 begin 2
-kill -STOP "$(rank_process 1)"
-stopped=$(rank_process 1)
+kill -STOP "$(rank_process 1 parts)"
+stopped=$(rank_process 1 parts)
 ended 15 'rank 1 .*has not been heard of'
 kill -9 "$stopped" 2>/dev/null
 ranks 4 "${long[@]}" --out parts >said 2>&1 || wrong "going on with four ranks: $(tail -5 said)"
@@ -129,5 +111,4 @@ ranks 2 "$limpid" bench allreduce --mb 1 --rounds 1 >said 2>&1 && grep -q '"netw
 "$limpid" bench allreduce >said 2>&1 && wrong 'allreduce with one rank measured something'
 ranks 2 "$limpid" bench data-parallel --steps 1 >said 2>&1 && grep -q '"ranks":2' said || wrong "bench data-parallel: $(cat said)"
 
-((failures == 0)) && echo 'all as expected'
-exit $((failures > 0))
+all_as_expected

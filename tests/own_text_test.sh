@@ -1,23 +1,18 @@
 #!/usr/bin/env bash
 # The walk of a new user: five goals, at most two commands each, with nothing but files of one's own.
 # Usage: own_text_test.sh SOURCE_FOLDER BUILD_FOLDER
-set -uo pipefail
-limpid=$2/limpid
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-wrong() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
+source "$1/tests/script.sh"
 
-# goal NAME PATTERN COMMANDS…: one or two commands; all succeed, and what they print matches.
+# goal NAME PATTERN COMMANDS…: one or two commands; all succeed, and what the last one prints matches.
 goal() {
   local name=$1 pattern=$2
   shift 2
   (($# <= 2)) || wrong "$name takes $# commands"
   for command in "$@"; do
-    bash -o pipefail -c "$command" >>output-"$name" 2>&1 </dev/null || wrong "$name: $command: $(tail -5 output-"$name")"
+    bash -o pipefail -c "$command" >last 2>&1 </dev/null || wrong "$name: $command: $(tail -5 last)"
+    cat last >>output-"$name"
   done
-  grep -Eq -- "$pattern" output-"$name" || wrong "$name: no match of $pattern in: $(tail -20 output-"$name")"
+  grep -Eq -- "$pattern" last || wrong "$name: no match of $pattern in: $(tail -20 last)"
 }
 
 # ---- files of one's own
@@ -28,15 +23,17 @@ paste my.en my.ko >my.tsv
 sed 's/$/ Then they went home./' my.en >book.txt
 awk 'NR % 2 { print "good\tI like this " $0; next } { print "bad\tI hate this " $0 }' my.en >reviews.tsv
 
-goal pairs '요\.' "'$limpid' train --pairs my.en my.ko --minutes 0.1 --out my-translator" \
+goal pairs '\.$' "'$limpid' train --pairs my.en my.ko --minutes 0.1 --out my-translator" \
   "echo 'The teacher reads three books.' | '$limpid' translate my-translator"
-goal text 'tokens|[a-z]+' "'$limpid' train --text book.txt --minutes 0.1 --out my-writer" \
+goal text '[a-z]+ [a-z]+' "'$limpid' train --text book.txt --minutes 0.1 --out my-writer" \
   "'$limpid' complete my-writer 'The teacher' -n 10"
 goal labels 'good|bad' "'$limpid' train --labels reviews.tsv --minutes 0.1 --out my-classifier" \
   "echo 'I like this book.' | '$limpid' classify my-classifier"
-goal picture '█|▓|░|[0-9]' "'$limpid' look my-translator heatmap 'The teacher reads three books.' --cross --pattern --block 0"
+goal picture '<start> → .*[░▒▓█]' "'$limpid' look my-translator heatmap 'The teacher reads three books.' --cross --pattern --block 0"
 goal count 'total' "'$limpid' params my-translator"
-goal checkpoint 'model +language model|llama' "'$limpid' export my-writer my-writer.gguf" "'$limpid' info my-writer.gguf"
+# a checkpoint that another program wrote (PyTorch, in Hugging Face's form; it comes without a tokenizer, so it takes ids)
+goal checkpoint '^ ?[0-9]+( [0-9]+){3}$' "'$limpid' info '$1/tests/golden/llama'" "'$limpid' complete '$1/tests/golden/llama' '5 6 7' -n 4"
+goal format 'model +language model|llama' "'$limpid' export my-writer my-writer.gguf" "'$limpid' info my-writer.gguf"
 
 # ---- what the folder holds, and what another run says
 grep -q '^d_model' my-translator/recipe.toml || wrong 'the recipe is not in the folder'
@@ -67,5 +64,4 @@ grep -q 'three different tasks' both || wrong "$(cat both)"
 LIMPID_DATA=$work/none "$limpid" train shakespeare-char --out s >/dev/null 2>missing && wrong 'data that are not there'
 grep -q 'limpid get shakespeare' missing || wrong "$(cat missing)"
 
-((failures == 0)) && echo 'all as expected'
-exit $((failures > 0))
+all_as_expected

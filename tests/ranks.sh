@@ -12,3 +12,15 @@ ranks() {
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe --bind-to none \
     --mca btl self,vader --mca btl_vader_single_copy_mechanism "${single_copy:-none}" -n "$@" --threads 1 </dev/null
 }
+
+# rank_process N NAME: the process of rank N of the run that was started in this folder with --out NAME.
+rank_process() {
+  local pid
+  for pid in $(pgrep -f "limpid train.*--out $2"); do
+    if tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$1" &&
+      [[ $(readlink "/proc/$pid/exe") == */limpid && $(readlink "/proc/$pid/cwd") == "$PWD" ]]; then
+      echo "$pid"
+      return
+    fi
+  done
+}

@@ -2,18 +2,9 @@
 # A run that is killed at random moments and resumed each time ends with the same model, bit for bit, as one that was
 # left alone, and never meets a checkpoint it cannot read. LIMPID_KILLS says how often (6; the full study: 50).
 # Usage: resume_test.sh SOURCE_FOLDER BUILD_FOLDER
-set -uo pipefail
-limpid=$2/limpid
+source "$1/tests/script.sh"
 recipe=$1/recipes/copy.toml
 kills=${LIMPID_KILLS:-6}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-
-fail() {
-  printf 'FAILED: %s\n' "$*"
-  exit 1
-}
 
 "$limpid" data copy --out copy --count 5000 >/dev/null || fail 'no data'
 # Checkpoints often, a moving average and dropout, so that everything a checkpoint holds matters.

@@ -2,14 +2,8 @@
 # What a person sees: on pseudo terminals of 40, 80 and 200 columns no line of progress is wider than the terminal; TERM=dumb
 # and NO_COLOR are honoured; hints print the command as it was called.
 # Usage: terminal_test.sh SOURCE_FOLDER BUILD_FOLDER
-set -uo pipefail
-limpid=$2/limpid
 command -v script >/dev/null || { echo 'left out: no script (util-linux)'; exit 77; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-wrong() { printf 'FAILED: %s\n' "$*"; failures=$((failures + 1)); }
+source "$1/tests/script.sh"
 
 # on_terminal COLUMNS COMMAND: everything that was written to a terminal of that width.
 on_terminal() {
@@ -36,5 +30,4 @@ ln -s "$limpid" here
 ./here train "$1/recipes/copy.toml" --out hints stop.steps=2 model.d_model=16 2>seen >/dev/null
 grep -q '^  .*\./here look hints' seen || wrong "no hint that names ./here: $(cat seen)"
 
-((failures == 0)) && echo 'all as expected'
-exit $((failures > 0))
+all_as_expected

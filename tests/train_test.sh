@@ -2,19 +2,10 @@
 # limpid train meets bad input, full disks and odd requests: a clear line on stderr, the right exit code, and what was
 # good before stays good.
 # Usage: train_test.sh SOURCE_FOLDER BUILD_FOLDER
-set -uo pipefail
-limpid=$2/limpid
+source "$1/tests/script.sh"
 recipe=$1/recipes/copy.toml
-work=$(mktemp -d)
 mounted=
-trap '[[ -n $mounted ]] && umount "$work/small"; rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-wrong() {
-  printf 'FAILED: %s\n' "$*"
-  failures=$((failures + 1))
-}
+leave() { [[ -z $mounted ]] || umount "$work/small"; }
 
 # expect CODE PATTERN ARGUMENTS…: limpid train ends with this code and says something that matches on stderr.
 expect() {
@@ -127,5 +118,4 @@ else
   echo 'no right to mount a small disk: the full disk is left out'
 fi
 
-((failures == 0)) && echo "all as expected"
-exit $((failures > 0))
+all_as_expected

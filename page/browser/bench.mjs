@@ -1,4 +1,5 @@
-// Times of the page in a browser: node browser/bench.mjs PROGRAM DEMO_MODEL LARGE_MODEL [--rounds N] [--json FILE]
+// Times of the page in a browser: node browser/bench.mjs PROGRAM DEMO_MODEL LARGE_MODEL [--rounds N] [--only WORD] [--json FILE]
+// --only: what has the word in its name, such as "frame"; a folder of - is left out.
 // Per model, on a text of 64 tokens: the first view; how long interactions take, from the click (here: the change of the address)
 // until no answer is awaited and the result is drawn; and the work of the main thread per frame while a slider is dragged, out of
 // the browser's own trace. Every address of a measurement is another one, so that nothing comes out of the page's cache. Then what
@@ -9,11 +10,13 @@ import { serve } from './models.mjs';
 
 const [program, ...rest] = process.argv.slice(2);
 const option = (name) => (rest.includes(name) ? rest[rest.indexOf(name) + 1] : undefined);
-const folders = rest.filter((word, i) => !word.startsWith('--') && !['--rounds', '--json'].includes(rest[i - 1]));
+const folders = rest.filter((word, i) => !word.startsWith('--') && !['--rounds', '--only', '--json'].includes(rest[i - 1]));
 const rounds = Number(option('--rounds')) || 9;
 const percentile = (list, share) => [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(share * list.length))];
 const results = [];
-function show(model, name, list, limit, digits = 0) {
+async function show(model, name, measured, limit, digits = 0) {
+  if (!name.includes(option('--only') ?? '')) return;
+  const list = await measured();
   const [median, p95] = [percentile(list, 0.5), percentile(list, 0.95)];
   results.push({ model, name, median, p95, limit, times: list });
   const figure = (value) => value.toFixed(digits).padStart(6);
@@ -107,46 +110,48 @@ async function measure(folder, index) {
   const limit = index === 0 ? 100 : 300;
   heading(`${name}, ${(model.parameters / 1e6).toFixed(1)} M parameters, ${tokens} tokens`);
   let nonce = 0;
-  show(name, 'first view (tokens and room)', await repeat(async () => {
+  await show(name, 'first view (tokens and room)', () => repeat(async () => {
     const begin = performance.now();
     await page.goto(`${server.address}/?${nonce++}#/text?text=${text}`);
     await page.locator('main h1').waitFor();
     await page.locator('.strip button').first().waitFor();
     return performance.now() - begin;
   }), 1000);
+  await page.goto(`${server.address}/#/text?text=${text}`);
+  await settled(page);
   for (const room of ['attention', 'feedforward', 'residual', 'output']) await visit(page, `#/${room}?text=${turned(11)}`); // their code is loaded
   await visit(page, `#/attention?text=${text}`);
-  show(name, 'another token, attention', await repeat((i) => visit(page, `#/attention?text=${text}&position=${i + 3}`)), limit);
-  show(name, 'another head, attention', await repeat((i) => visit(page, `#/attention?text=${text}&head=${(i + 1) % stack.heads}&layer=${Math.floor((i + 1) / stack.heads) % stack.layers}`)), limit);
-  show(name, 'another text, attention', await repeat((i) => visit(page, `#/attention?text=${turned(i + 1)}`)), limit);
+  await show(name, 'another token, attention', () => repeat((i) => visit(page, `#/attention?text=${text}&position=${i + 3}`)), limit);
+  await show(name, 'another head, attention', () => repeat((i) => visit(page, `#/attention?text=${text}&head=${(i + 1) % stack.heads}&layer=${Math.floor((i + 1) / stack.heads) % stack.layers}`)), limit);
+  await show(name, 'another text, attention', () => repeat((i) => visit(page, `#/attention?text=${turned(i + 1)}`)), limit);
   await visit(page, `#/feedforward?text=${text}`);
-  show(name, 'another token, feed-forward', await repeat((i) => visit(page, `#/feedforward?text=${text}&position=${i + 2}`)), limit);
-  show(name, 'another neuron', await repeat((i) => visit(page, `#/feedforward?text=${text}&neuron=${i + 2}`)), limit);
-  show(name, 'logit lens of another text', await repeat((i) => visit(page, `#/residual?text=${turned(i + 1)}`)), index === 0 ? 100 : 500);
+  await show(name, 'another token, feed-forward', () => repeat((i) => visit(page, `#/feedforward?text=${text}&position=${i + 2}`)), limit);
+  await show(name, 'another neuron', () => repeat((i) => visit(page, `#/feedforward?text=${text}&neuron=${i + 2}`)), limit);
+  await show(name, 'logit lens of another text', () => repeat((i) => visit(page, `#/residual?text=${turned(i + 1)}`)), index === 0 ? 100 : 500);
   await visit(page, `#/residual?o.residual=attribution&text=${text}`);
-  show(name, 'attribution at another token', await repeat((i) => visit(page, `#/residual?o.residual=attribution&text=${text}&position=${i + 2}`)), limit);
+  await show(name, 'attribution at another token', () => repeat((i) => visit(page, `#/residual?o.residual=attribution&text=${text}&position=${i + 2}`)), limit);
   await visit(page, `#/output?text=${text}`);
-  show(name, 'distribution at another token', await repeat((i) => visit(page, `#/output?text=${text}&position=${i + 2}`)), limit);
-  show(name, 'an intervention, output before and after', await repeat((i) => visit(page, `#/output?text=${text}&interventions=${encodeURIComponent(JSON.stringify([{ zero: `${stack.scope}.0.ffn_out@${i}` }]))}`)), limit);
+  await show(name, 'distribution at another token', () => repeat((i) => visit(page, `#/output?text=${text}&position=${i + 2}`)), limit);
+  await show(name, 'an intervention, output before and after', () => repeat((i) => visit(page, `#/output?text=${text}&interventions=${encodeURIComponent(JSON.stringify([{ zero: `${stack.scope}.0.ffn_out@${i}` }]))}`)), limit);
   await visit(page, `#/output?text=${text}`);
   await settled(page);
-  show(name, 'main thread per frame, temperature dragged', await dragged(page, page.locator('.sliders input').first()), 8, 1);
+  await show(name, 'main thread per frame, temperature dragged', () => dragged(page, page.locator('.sliders input').first()), 8, 1);
   await visit(page, `#/feedforward?text=${text}&neuron=5`);
   await settled(page);
-  show(name, 'main thread per frame, a neuron scaled', await dragged(page, page.locator('.slider input').first()), 8, 1);
+  await show(name, 'main thread per frame, a neuron scaled', () => dragged(page, page.locator('.slider input').first()), 8, 1);
   if (index > 0) {
     const long = await textOf(server.address, 512);
     const whole = encodeURIComponent(long.words.join(' '));
     heading(`${name}, ${long.tokens} tokens`);
     const again = (i) => encodeURIComponent([...long.words.slice(i), ...long.words.slice(0, i)].join(' '));
-    show(name, 'another text, attention', await repeat((i) => visit(page, `#/attention?text=${again(i + 1)}`), 3), null);
+    await show(name, 'another text, attention', () => repeat((i) => visit(page, `#/attention?text=${again(i + 1)}`), 3), null);
     await visit(page, `#/attention?text=${whole}`);
-    show(name, 'another token, attention', await repeat((i) => visit(page, `#/attention?text=${whole}&position=${i + 3}`)), null);
-    show(name, 'logit lens of another text', await repeat((i) => visit(page, `#/residual?text=${again(i + 1)}`), 3), null);
+    await show(name, 'another token, attention', () => repeat((i) => visit(page, `#/attention?text=${whole}&position=${i + 3}`)), null);
+    await show(name, 'logit lens of another text', () => repeat((i) => visit(page, `#/residual?text=${again(i + 1)}`), 3), null);
   }
   await browser.close();
   await server.stop();
 }
 
-for (const [index, folder] of folders.entries()) await measure(folder, index);
+for (const [index, folder] of folders.entries()) if (folder !== '-') await measure(folder, index);
 if (option('--json')) writeFileSync(option('--json'), JSON.stringify(results, null, 2) + '\n');

@@ -121,6 +121,43 @@ const tests = {
     expect(near(shownPercent(weight), truth.values[last][best], 6e-4), `the inspector says ${weight}, the model ${truth.values[last][best]}`);
   },
 
+  async 'the very product under the pointer, and heads in order'() {
+    await open('attention', 'lm', { layer: 1, head: 2, 'o.step': 'scores' });
+    const tap = async (name) => (await look('lm', 'heatmap', texts.lm, '--tap', `blocks.1.attn.${name}`)).maps[2].values;
+    const [scores, weights] = [await tap('scores'), await tap('pattern')];
+    const canvas = page.locator('.one .heatmap canvas');
+    const box = await canvas.boundingBox();
+    const size = scores.length;
+    const width = Math.sqrt(8); // of the test's heads
+    for (const [row, col] of [[4, 1], [5, 5], [3, 0]]) {
+      await page.mouse.move(box.x + ((col + 0.5) * box.width) / size, box.y + ((row + 0.5) * box.height) / size);
+      const shown = Object.fromEntries(await page.locator('aside dl div').evaluateAll((list) => list.map((one) => [one.querySelector('dt').textContent.split(' (')[0], one.querySelector('dd').textContent])));
+      const number = (text) => Number(text.replace('−', '-'));
+      expect(near(number(shown['q · k']), scores[row][col] * width, 1e-3) && near(number(shown.Scale), scores[row][col], 1e-3) && near(shownPercent(shown.Softmax), weights[row][col], 6e-4), `cell ${row}, ${col}: ${JSON.stringify(shown)}, by look ${scores[row][col]} and ${weights[row][col]}`);
+      const sum = /Σ = (.*)\)/.exec(await page.locator('aside .vector span').last().textContent())?.[1];
+      expect(near(number(sum), scores[row][col] * width, 2e-3), `the products of ${row}, ${col} add up to ${sum}`);
+    }
+    await page.mouse.move(0, 0);
+    for (const by of ['entropy', 'previous']) {
+      await page.locator('.sort select').selectOption(by);
+      await page.locator('.grid .plot').focus();
+      for (let i = 0; i < 8; i++) await page.keyboard.press('ArrowLeft');
+      const values = [];
+      for (let i = 0; i < 8; i++) {
+        await settled(page);
+        values.push(Number((await page.locator('.caption .by dd').textContent()).replace('e−', 'e-')));
+        await page.keyboard.press('ArrowRight');
+      }
+      const sorted = [...values].sort((a, b) => (by === 'entropy' ? a - b : b - a));
+      expect(JSON.stringify(values) === JSON.stringify(sorted) && values[0] !== values[7], `heads sorted by ${by}: ${values}`);
+    }
+    await open('attention', 'gru', { target: '선생님은 책 세 권을 읽어요.' });
+    const aligned = await savedJson((await page.locator('details.save').count()) - 1);
+    const truth = (await look('gru', 'heatmap', texts.gru, '선생님은 책 세 권을 읽어요.', '--tap', 'align')).maps[0];
+    expect(aligned.values.every((row, i) => row.every((value, j) => near(value, truth.values[i][j]))), 'the alignment of the recurrent model differs from `limpid look heatmap`');
+    await quiet('the microscope');
+  },
+
   async 'numbers of the lens, of attribution and of the output'() {
     for (const model of ['translator', 'lm', 'gru']) {
       await open('residual', model);
@@ -188,6 +225,17 @@ const tests = {
     await page.locator('main svg[aria-label^="2 of 5"]').waitFor({ timeout: 20000 }).catch(() => {});
     expect((await pictured()).startsWith('2 of 5'), `dense features: ${await pictured()}`);
     await accessible('superposition');
+    await open('laboratory', 'lm', { 'o.laboratory': 'induction' });
+    await page.getByRole('button', { name: 'Train', exact: true }).click();
+    await page.getByText('After 600 steps').waitFor({ timeout: 60000 }).catch(() => {});
+    const formed = await page.locator('main .say').textContent();
+    expect(/After 600 steps head 1\.\d looks, with (8|9|100)/.test(formed), `no induction head: ${formed}`);
+    await accessible('induction heads');
+    for (const [view, button] of [['facts', 'Locate and rewrite'], ['sae', 'Train an autoencoder']]) {
+      await open('laboratory', 'lm', { 'o.laboratory': view });
+      expect(await page.getByRole('button', { name: button }).isEnabled(), `${view} cannot be started`);
+      await accessible(view);
+    }
     await page.setViewportSize({ width: 375, height: 800 });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1);
     expect(!wide, 'the laboratory is wider than a phone');
@@ -222,6 +270,29 @@ const tests = {
     await quiet('interventions');
     await open('parameters', 'lm', { interventions: JSON.stringify([{ edit: 'h.1.mlp.c_proj.weight[5,:]*=0' }]) });
     await quiet('weight edit');
+  },
+
+  async 'every kind of intervention, as TOML too'() {
+    const list = [{ zero: 'blocks.0.attn.z[head 1]' }, { scale: 'blocks.1.ffn.post[5]', by: 3 }, { set: 'blocks.0.ffn.post[7]@-1', to: 2 }, { patch: 'blocks.0.resid_post@2', from: 'Roger Federer plays the sport of' }, { steer: 'blocks.1.resid_post@-1', along: 'token:tennis', by: 4 }, { edit: 'h.1.mlp.c_proj.weight[5,:]*=0.5' }];
+    await open('output', 'lm', { interventions: JSON.stringify(list) });
+    expect((await page.locator('.shelf li').count()) === list.length, 'the shelf does not show all six');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('.shelf').getByRole('button', { name: 'TOML' }).click()]);
+    const truth = await look('lm', 'intervene', texts.lm, '--file', await download.path());
+    const shown = await savedJson();
+    const common = truth.tokens.filter((token) => shown.some((one) => one.id === token.id));
+    expect(common.length > 2 && common.every((token) => near(shown.find((one) => one.id === token.id).raw, token.probability_after, 1e-4)), 'six interventions by TOML give other numbers than the page');
+    await page.locator('.shelf li button').nth(3).click();
+    await settled(page);
+    expect((await page.locator('.shelf li').count()) === 5 && !page.url().includes('Federer'), 'one of six cannot be removed alone');
+    await quiet('six interventions');
+    await open('feedforward', 'lm', { layer: 1, neuron: 5 });
+    await page.locator('.slider input').fill('0');
+    await page.locator('.shelf li').waitFor({ timeout: 5000 }).catch(() => {});
+    expect((await page.locator('.shelf li').allTextContents()).join().includes('⊘ blocks.1.ffn.post[5]'), 'the slider at 0 does not silence the neuron');
+    await page.getByRole('button', { name: 'Find the texts that fire it' }).click();
+    await page.locator('.texts li').first().waitFor({ timeout: 20000 }).catch(() => {});
+    expect((await page.locator('.texts li').count()) > 0 && (await page.locator('.texts .hit').count()) > 0, 'no texts that fire the neuron');
+    await quiet('a neuron');
   },
 
   async 'one selection, permalinks, back and forward'() {
@@ -303,6 +374,9 @@ const tests = {
     const shown = await savedJson();
     const truth = await look('lm', 'trace', texts.lm, '--subject', 'Michael Jordan');
     expect(near(shown.clean, truth.clean ?? truth.trace?.clean, 1e-4), `the clean probability is ${shown.clean} on the page`);
+    await page.waitForURL((url) => url.hash.includes('o.subject='), { timeout: 2000 }).catch(() => expect(false, 'the subject is not in the address'));
+    await page.reload();
+    await page.locator('.maps .heatmap').first().waitFor({ timeout: 30000 }).catch(() => expect(false, 'the address of a trace does not show it'));
     await quiet('trace');
   },
 

@@ -81,8 +81,8 @@ async function documents() {
         await page.locator('.maps .heatmap').first().waitFor();
         await settled(page);
       }
-      if (room === 'feedforward') { // the neuron that wrote most
-        await page.locator('main figure svg g[role=button]').first().click({ position: { x: 20, y: 12 } });
+      if (room === 'feedforward') { // of the neurons that write most the first that speaks for the answer
+        await page.locator('main figure svg g[role=button]', { hasText: 'baske' }).first().click({ position: { x: 20, y: 12 } });
         await settled(page);
       }
       const png = `data:image/png;base64,${(await page.screenshot()).toString('base64')}`;

@@ -7,6 +7,7 @@
 #include "app/command.h"
 #include "app/data_parallel_bench.h"
 #include "app/run_bench.h"
+#include "app/serve_bench.h"
 #include "app/train_step_bench.h"
 
 namespace limpid {
@@ -23,6 +24,8 @@ int run_bench(int argc, char** argv) {
   EmbedBench embed;
   AllreduceBench allreduce;
   DataParallelBench data_parallel;
+  ServeBench serve;
+  EngineBench engine;
   bool no_dropout = false, json = true;
   auto add = [&](const char* name, const char* summary, int& rounds) {
     CLI::App* bench = line.add_subcommand(name, summary);
@@ -87,6 +90,24 @@ int run_bench(int argc, char** argv) {
   data_parallel_line->add_option("--batches", data_parallel.batches, "of the shape, in one")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
+  const auto add_load = [&](CLI::App* bench, LoadBench& load) {
+    bench->add_option("--prompts", load.prompts, "a file of prompts, a line each")->required();
+    bench->add_option("--clients", load.clients, "that ask one thing after another")
+        ->check(CLI::Range(1, 1 << 14))
+        ->capture_default_str();
+    bench->add_option("--tokens", load.tokens, "of every answer")->check(at_least_one)->capture_default_str();
+    bench->add_option("--seconds", load.seconds, "how long")->check(CLI::Range(0.1, 1e6))->capture_default_str();
+  };
+  auto* serve_line = line.add_subcommand("serve", "a server of /v1/completions under load");
+  serve_line->add_option("ADDRESS", serve.address, "http://127.0.0.1:8080")->required();
+  serve_line->add_option("--extra", serve.extra, "further fields of every request, as JSON")->capture_default_str();
+  add_load(serve_line, serve);
+  auto* engine_line = line.add_subcommand("engine", "the engine by itself under the same load");
+  engine_line->add_option("MODEL", engine.model, "a folder or file")->required();
+  engine_line->add_option("--batch-size", engine.batch, "texts that a thread writes side by side")
+      ->check(at_least_one)
+      ->capture_default_str();
+  add_load(engine_line, engine);
   line.fallthrough();
   if (const auto code = line.read(argc, argv)) return *code;
   train_step.dropout = !no_dropout;
@@ -99,6 +120,8 @@ int run_bench(int argc, char** argv) {
   if (*embed_line) result = bench_embed(embed);
   if (*allreduce_line) result = bench_allreduce(allreduce);
   if (*data_parallel_line) result = bench_data_parallel(data_parallel);
+  if (*serve_line) result = bench_serve(serve);
+  if (*engine_line) result = bench_engine(engine);
   if (!result.is_null()) fmt::print("{}\n", result.dump());
   return 0;
 }

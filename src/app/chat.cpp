@@ -201,7 +201,7 @@ void converse(const ChatCommandOptions& options, const LoadedModel& loaded) {
   Conversation conversation(options, loaded);
   const bool terminal = isatty(STDIN_FILENO) != 0;
   if (terminal) fmt::print(stderr, "Type a message; /help shows the commands.\n");
-  InputLines input({});
+  InputLines input({}, true);
   for (;;) {
     if (terminal) fmt::print(stderr, "> ");
     const auto line = input.next();

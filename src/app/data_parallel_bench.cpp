@@ -77,11 +77,13 @@ nlohmann::ordered_json bench_data_parallel(const DataParallelBench& options) {
   if (ranks.size() == 1 && !options.network.empty()) {
     const UpdateCosts costs =
         meter.costs(recipe.batch.shards, last.tokens, parameters.trainable_size(), median(seconds), memory * (1 << 20));
-    for (const int n : {1, 2, 4, 8}) {
+    for (int n = 1; n <= 1024; n *= 2) {
       const RankPrediction one = predict(costs, parse_network(options.network), n);
       result["predicted"][std::to_string(n)] = {{"seconds", rounded(one.seconds, 1e4)},
+                                                {"tokens", one.tokens},
                                                 {"hidden", rounded(one.hidden, 100)},
-                                                {"efficiency", rounded(one.efficiency, 1000)}};
+                                                {"efficiency", rounded(one.efficiency, 1000)},
+                                                {"memory_mb", std::round(one.memory / (1 << 20))}};
     }
   }
   return result;

@@ -18,7 +18,7 @@ struct DataParallelBench {
 
 // tokens_per_second of all ranks by the median step; of it in seconds: compute (last_shard: of one shard), waited (for
 // sums), learned, gathered (weights); hidden: share of the reduction that went on during the backward pass; rss_mb: the
-// most of any rank; predicted: seconds that the model of `limpid plan` makes of one rank's timings for 1, 2, 4 and 8.
+// most of any rank; predicted: seconds that the model of `limpid plan` makes of one rank's timings for 1 to 1,024.
 // Empty but on the first.
 nlohmann::ordered_json bench_data_parallel(const DataParallelBench& options);
 

@@ -24,7 +24,7 @@ namespace {
 
 struct ExperimentOptions {
   std::vector<std::string> names;
-  bool quick = false, tiny = false, contrary = false, json = false, quiet = false;
+  bool quick = false, tiny = false, contrary = false, planted = false, json = false, quiet = false;
   int64_t seeds = 0;  // 0: three, of quick runs one
   bool korean = false;
   std::string out, data, table, record;
@@ -35,7 +35,9 @@ struct ExperimentOptions {
     const std::string folder = quick || tiny ? "limpid-experiments-quick" : "limpid-experiments";
     return {.out = out.empty() ? folder : out,
             .size = size(),
-            .contrary = contrary,
+            .arm = planted    ? Arm::planted
+                   : contrary ? Arm::contrary
+                              : Arm::claim,
             .data = data.empty() ? std::filesystem::path() : find_data(data),
             .seeds = seeds > 0              ? seeds
                      : size() == Size::full ? 3
@@ -46,7 +48,7 @@ struct ExperimentOptions {
 
 std::string state_of(const Experiment& experiment, const ExperimentRun& run) {
   const ExpectedWork work = expected_work(experiment, run);
-  if (const auto result = read_result(run.out, experiment, run.contrary))
+  if (const auto result = read_result(run.out, experiment, run.arm))
     return fmt::format("{}{}", words_of(judge(*result)).english, result->at("size") == "full" ? "" : " (provisional)");
   if (work.units_left == work.units) return "not run";
   return fmt::format("{} of {} units done", work.units - work.units_left, work.units);
@@ -81,11 +83,13 @@ int list(const ExperimentOptions& options) {
 
 // What a person reads of one result.
 std::string summary(const Experiment& experiment, const Json& result, int64_t width) {
+  const Arm arm = arm_of(result);
   std::string text = wrapped(fmt::format("{}. {}{}", experiment.number, experiment.title.english,
-                                         result.at("contrary") ? " (contrary)" : ""),
+                                         arm == Arm::claim ? "" : fmt::format(" ({})", arm_name(arm))),
                              width, 3) +
                      "\n";
-  if (result.at("contrary")) text += "   " + wrapped(experiment.contrary.english, width, 3) + "\n";
+  if (arm != Arm::claim)
+    text += "   " + wrapped((arm == Arm::contrary ? experiment.contrary : experiment.planted).english, width, 3) + "\n";
   const auto line = [&](const Measure& measure, const char* kind) {
     const Json json = measure_json(measure);
     const PartVerdict part = judge_part(result, json);
@@ -169,6 +173,9 @@ int run_experiment_command(int argc, char** argv) {
   line.add_flag("--tiny", options.tiny, "sizes for tests: the verdicts mean nothing")->group("");
   line.add_flag("--contrary", options.contrary,
                 "with the mechanism disabled: the main part of each experiment must then fail");
+  line.add_flag("--planted", options.planted,
+                "of those that have one: with an effect planted, by which the main part must pass")
+      ->excludes("--contrary");
   line.add_option("--seeds", options.seeds, "how many (default 3; with --quick 1)")->check(CLI::Range(1, 1000));
   line.add_option("--out", options.out, "the folder of results (default limpid-experiments, or …-quick)");
   line.add_option("--data", options.data, "of length: a data set instead of the grammar's sentences")
@@ -195,7 +202,9 @@ int run_experiment_command(int argc, char** argv) {
     const Experiment* found = find_experiment(name, options.data);
     if (found) chosen.push_back(found);
     if (!found && name == "all" && options.data.empty())
-      for (const Experiment& experiment : experiments()) chosen.push_back(&experiment);
+      for (const Experiment& experiment : experiments())
+        if (!options.planted || *experiment.planted.english) chosen.push_back(&experiment);
+    check(!found || !options.planted || *found->planted.english, "[experiment] {} has nothing to plant", name);
     check(found || options.data.empty(), "[experiment] --data {} is for length", options.data);
     if (found || name == "all") continue;
     std::vector<std::string_view> names = {"all"};

@@ -25,15 +25,20 @@ std::string address(const StoredFile& file, const std::string& mirror) {
   return fmt::format("{}{}{}/{}", mirror, mirror.ends_with('/') ? "" : "/", file.name, file.file);
 }
 
-void list(const std::vector<StoredFile>& files) {
+void list(const std::vector<StoredFile>& files, bool json) {
   std::map<std::string, std::pair<int64_t, int64_t>> sets;  // files, bytes
   for (const StoredFile& file : files) ++sets[file.name].first, sets[file.name].second += file.bytes;
   for (const auto& [name, size] : sets) {
     std::error_code none;
-    fmt::print("  {:16} {} file{}, {}{}\n", name, size.first, size.first == 1 ? "" : "s",
-               bytes_text(static_cast<uint64_t>(size.second)), fs::exists(data_store() / name, none) ? "  (here)" : "");
+    const bool here = fs::exists(data_store() / name, none);
+    if (json)
+      fmt::print("{{\"name\": \"{}\", \"files\": {}, \"bytes\": {}, \"here\": {}}}\n", name, size.first, size.second,
+                 here);
+    else
+      fmt::print("  {:16} {} file{}, {}{}\n", name, size.first, size.first == 1 ? "" : "s",
+                 bytes_text(static_cast<uint64_t>(size.second)), here ? "  (here)" : "");
   }
-  fmt::print("They go to {} (LIMPID_DATA says where else).\n", data_store().string());
+  if (!json) fmt::print("They go to {} (LIMPID_DATA says where else).\n", data_store().string());
 }
 
 std::vector<StoredFile> files_of(const std::string& name, const std::vector<StoredFile>& all) {
@@ -78,7 +83,7 @@ int run_get(int argc, char** argv) {
 
   const std::vector<StoredFile> all = read_manifest(manifest);
   if (names.empty()) {
-    list(all);
+    list(all, json);
     return 0;
   }
   const InterruptGuard guard;

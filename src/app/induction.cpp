@@ -14,17 +14,7 @@ using Json = nlohmann::ordered_json;
 
 Json json_of(const std::vector<InductionCurve>& curves) {
   Json list = Json::array();
-  for (const InductionCurve& curve : curves) {
-    Json points = Json::array();
-    for (const InductionPoint& point : curve.points)
-      points.push_back({{"step", point.step},
-                        {"score", point.score},
-                        {"layer", point.layer},
-                        {"head", point.head},
-                        {"loss_first", point.first},
-                        {"loss_second", point.second}});
-    list.push_back({{"layers", curve.layers}, {"parameters", curve.parameters}, {"points", points}});
-  }
+  for (const InductionCurve& curve : curves) list.push_back(induction_json(curve));
   return list;
 }
 
@@ -82,8 +72,9 @@ int run_induction(int argc, char** argv) {
   if (const auto code = line.read(argc, argv)) return *code;
   const InterruptGuard guard;
   Progress progress(study.steps * static_cast<int64_t>(study.layers.size()), quiet || options.json);
-  const std::vector<InductionCurve> curves = study_induction(study, [&](int64_t done, const std::string& what) {
-    progress.update(done, what);
+  const std::vector<InductionCurve> curves = study_induction(study, [&](int64_t done, const InductionCurve& so_far) {
+    progress.update(done, fmt::format("{} layer{}, score {:.2f}", so_far.layers, so_far.layers > 1 ? "s" : "",
+                                      so_far.points.back().score));
     return !interrupted();
   });
   progress.clear();

@@ -23,7 +23,7 @@ bool input_waits() {
 
 }  // namespace
 
-InputLines::InputLines(std::vector<std::string> files) : files_(std::move(files)) {
+InputLines::InputLines(std::vector<std::string> files, bool told) : files_(std::move(files)), told_(told) {
   if (files_.empty()) files_.emplace_back("-");
 }
 
@@ -40,7 +40,7 @@ std::optional<std::string> InputLines::next_typed(bool wait) {
     }
     if (buffer_.size() > kLongestLine) check_line(buffer_, kStandardInput, typed_lines_ + 1);
     if (ended_ || (!wait && !input_waits())) return std::nullopt;
-    if (wait) tell_waiting();
+    if (wait && !told_) tell_waiting();
     read_more();
   }
 }

@@ -11,7 +11,8 @@ namespace limpid {
 
 class InputLines {
  public:
-  explicit InputLines(std::vector<std::string> files);  // none: the standard input; "-" stands for it too
+  // No files: the standard input; "-" stands for it too. `told`: whoever types knows already that lines are awaited.
+  explicit InputLines(std::vector<std::string> files, bool told = false);
 
   std::optional<std::string> next() { return next_line(true); }  // waits for a line; nothing at the end
   // A line that can be had without waiting; nothing where none can be had now, or at the end (then ended()).
@@ -34,6 +35,7 @@ class InputLines {
   bool standard_input_ = false;  // the file being read
   std::string buffer_;           // what was read from the standard input and not given yet
   int64_t typed_lines_ = 0;      // given of the standard input
+  bool told_;
   bool ended_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/look.h"
+#include "app/terminal.h"
 #include "inspect/display_text.h"
 #include "inspect/lens_json.h"
 
@@ -25,26 +26,35 @@ std::string heading(const std::string& layer) {
   return (layer.ends_with(".h") ? "layer " : "block ") + layer.substr(begin, layer.find('.', begin) - begin);
 }
 
-// One line per position: of each layer the most likely token with the watched token's rank.
+constexpr int64_t kLensHead = 26, kNarrowestCell = 13;  // columns of position and watched token, and of a layer
+
+// One line per position: of each layer the most likely token with the watched token's rank. Layers that do not fit
+// beside the others stand below them.
 std::string lens_text(const Session& session, const Example& example, const LensTable& table, int64_t width) {
   const auto layers = static_cast<int64_t>(table.layers.size());
-  const int64_t cell = std::clamp<int64_t>((width - 26) / layers - 1, 14, 24);
-  std::string text = "In each layer: the likeliest token, its probability, and (rank) of the watched one.\n\n";
-  text += pad_right("position", 14) + pad_right("watched", 12);
-  for (const std::string& layer : table.layers) text += " " + pad_right(cut_to(heading(layer), cell), cell);
-  text += "\n";
-  for (int64_t i = 0; i < table.positions; ++i) {
-    const int32_t watched = table.at(0, i).watched;
-    text += pad_right(cut_to(fmt::format("{:3} {}", i, visible(example.input[i])), 13), 14);
-    text += pad_right(cut_to(visible(watched < 0 ? "" : session.piece(watched)), 11), 12);
-    for (int64_t layer = 0; layer < layers; ++layer) {
-      const LensCell& c = table.at(layer, i);
-      const std::string figures =
-          fmt::format("{:3.0f}%{}", 100 * c.top[0].probability, watched < 0 ? "" : fmt::format(" ({})", c.rank));
-      const int64_t room = cell - display_width(figures) - 1;
-      text += " " + pad_right(cut_to(visible(session.piece(c.top[0].id)), room), room) + " " + figures;
-    }
+  const int64_t beside = std::clamp<int64_t>((width - kLensHead) / (kNarrowestCell + 1), 1, layers);
+  const int64_t cell = std::clamp<int64_t>((width - kLensHead) / beside - 1, kNarrowestCell, 24);
+  std::string text =
+      wrapped("In each layer: the likeliest token, its probability, and (rank) of the watched one.", width, 0) + "\n";
+  for (int64_t begin = 0; begin < layers; begin += beside) {
+    const int64_t end = std::min(begin + beside, layers);
+    text += "\n" + pad_right("position", 14) + pad_right("watched", 12);
+    for (int64_t layer = begin; layer < end; ++layer)
+      text += " " + pad_right(cut_to(heading(table.layers[layer]), cell), cell);
     text += "\n";
+    for (int64_t i = 0; i < table.positions; ++i) {
+      const int32_t watched = table.at(0, i).watched;
+      text += pad_right(cut_to(fmt::format("{:3} {}", i, visible(example.input[i])), 13), 14);
+      text += pad_right(cut_to(visible(watched < 0 ? "" : session.piece(watched)), 11), 12);
+      for (int64_t layer = begin; layer < end; ++layer) {
+        const LensCell& c = table.at(layer, i);
+        const std::string figures =
+            fmt::format("{:3.0f}%{}", 100 * c.top[0].probability, watched < 0 ? "" : fmt::format(" ({})", c.rank));
+        const int64_t room = cell - display_width(figures) - 1;
+        text += " " + pad_right(cut_to(visible(session.piece(c.top[0].id)), room), room) + " " + figures;
+      }
+      text += "\n";
+    }
   }
   return text;
 }

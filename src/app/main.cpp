@@ -72,7 +72,8 @@ const Command* find(std::string_view name) {
 int unknown(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Command& command : kCommands) names.emplace_back(command.name);
-  fmt::print(stderr, "limpid: no command \"{}\"{} {} --help lists all.\n", name, did_you_mean(name, names),
+  const std::string meant = did_you_mean(name, names);
+  fmt::print(stderr, "limpid: no command \"{}\"{} {} --help lists all.\n", name, meant.empty() ? "." : meant,
              program_name());
   return 2;
 }

@@ -135,7 +135,8 @@ int run_plan(int argc, char** argv) {
       "plan",
       "Says what a training run will need before it starts: parameters by part, memory, speed from a short "
       "measurement, time to finish.",
-      "limpid data copy --out copy && limpid plan copy\n         limpid plan --pairs train.en train.fr --minutes 30");
+      "limpid data copy --out copy\n         limpid plan copy\n"
+      "         limpid plan --pairs train.en train.fr --minutes 30");
   std::string recipe_name;
   std::vector<std::string> overrides;
   double seconds = 5;

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "inspect/display_text.h"
-#include "inspect/neuron_json.h"
 #include "inspect/sae_dashboard.h"
 
 namespace limpid {
@@ -108,22 +107,6 @@ struct ViewCommand {
   DashboardOptions dashboard;
 };
 
-Json tokens_json(const Session& session, const std::vector<WeightedToken>& tokens) {
-  Json list = Json::array();
-  for (const WeightedToken& token : tokens)
-    list.push_back({{"token", session.piece(token.id)}, {"id", token.id}, {"value", token.value}});
-  return list;
-}
-
-Json board_json(const Session& session, const FeatureDashboard& board) {
-  return {{"feature", board.feature},
-          {"share", board.firing.share()},
-          {"promoted", tokens_json(session, board.said.promoted)},
-          {"demoted", tokens_json(session, board.said.demoted)},
-          {"histogram", histogram_json(board.firing.histogram())},
-          {"texts", texts_json(board.firing)}};
-}
-
 std::string board_text(const Session& session, const FeatureDashboard& board, const TerminalStyle& style) {
   const auto names = [&](const std::vector<WeightedToken>& tokens) {
     std::string line;
@@ -151,7 +134,7 @@ void run_view_sae(const LookOptions& options, const ViewCommand& command) {
   if (!command.html.empty()) write_text(command.html, dashboard_html(session, sae, boards));
   if (options.json) {
     Json list = Json::array();
-    for (const FeatureDashboard& board : boards) list.push_back(board_json(session, board));
+    for (const FeatureDashboard& board : boards) list.push_back(dashboard_json(session, board));
     write_json(list);
   } else if (command.html.empty()) {
     for (const FeatureDashboard& board : boards) fmt::print("{}", board_text(session, board, terminal_style(options)));

@@ -56,7 +56,8 @@ int run_train(int argc, char** argv) {
       "limpid train --pairs train.en train.fr --minutes 30 --out my-translator\n"
       "         limpid train --text book.txt --minutes 10 --out my-writer\n"
       "         limpid train --labels reviews.tsv --out my-classifier\n"
-      "         limpid data copy --out copy && limpid train copy --out my-model");
+      "         limpid data copy --out copy\n"
+      "         limpid train copy --out my-model");
   std::string recipe_name, out;
   std::vector<std::string> overrides;
   bool dump = false, quiet = false, allow = false, json = false;

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "autograd/ops.h"
+#include "base/turns.h"
 #include "kernels/gemm.h"
 #include "kernels/quantized_gemm.h"
 #include "kernels/reduce.h"
@@ -68,6 +69,7 @@ const kernels::QuantizedMatrix& quantized(const Weight& weight, WeightLayout lay
   check(weight.packed != nullptr && weight.data != nullptr, "[linear] {} has no numbers yet: load the model first",
         weight.name);
   return weight.packed->get<kernels::QuantizedMatrix>([&] {
+    const WithoutTurns now;
     return kernels::pack_quantized(weight.type, weight.data, weight.scales, weight.shape[0], weight.shape[1]);
   });
 }
@@ -75,6 +77,7 @@ const kernels::QuantizedMatrix& quantized(const Weight& weight, WeightLayout lay
 const kernels::PackedMatrix& packed(const Weight& weight) {
   check(weight.data != nullptr, "[linear] {} has no numbers yet: load the model first", weight.name);
   return weight.packed->get<kernels::PackedMatrix>([&] {
+    const WithoutTurns now;
     return kernels::pack({weight.type, weight.data, weight.shape[0], weight.shape[1]});
   });
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <utility>
 
 namespace limpid {
 namespace {
@@ -82,6 +83,9 @@ ForegroundWork::~ForegroundWork() { turns().end_foreground(); }
 
 void work_in_background() { in_background = true; }
 bool works_in_background() { return in_background; }
+
+WithoutTurns::WithoutTurns() : before_(std::exchange(in_background, false)) {}
+WithoutTurns::~WithoutTurns() { in_background = before_; }
 
 void take_turns(int64_t count, int64_t least, const std::function<void(int64_t, int64_t)>& part) {
   int64_t size = least;

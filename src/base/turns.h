@@ -26,6 +26,19 @@ class ForegroundWork {
 void work_in_background();
 bool works_in_background();
 
+// While it lives, loops of the calling thread take no turns, though it works in the background: for what is made once
+// and foreground work may wait for, which would wait for ever if its turn had to end first.
+class WithoutTurns {
+ public:
+  WithoutTurns();
+  ~WithoutTurns();
+  WithoutTurns(const WithoutTurns&) = delete;
+  WithoutTurns& operator=(const WithoutTurns&) = delete;
+
+ private:
+  const bool before_;
+};
+
 // Calls part(begin, end) on ranges that cover [0, count), each in a turn of its own and of such a size that it takes
 // about a millisecond; `least` at a time.
 void take_turns(int64_t count, int64_t least, const std::function<void(int64_t, int64_t)>& part);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -94,6 +95,31 @@ TEST_F(TurnsTest, BackgroundLoopsAreWhole) {
   loops.join();
   over_ = true;
   foreign.join();
+}
+
+// Foreground work that waits for what a thread in the background makes once gets it.
+TEST_F(TurnsTest, WhatIsMadeOnceIsNotWaitedForInVain) {
+  for (int round = 0; round < 20; ++round) {
+    std::once_flag once;
+    std::atomic<bool> making = false;
+    const auto make = [&] {
+      std::call_once(once, [&] {
+        const WithoutTurns now;
+        making = true;
+        parallel_for(8, [](int64_t) { std::this_thread::sleep_for(200us); });
+      });
+    };
+    std::thread other([&] {
+      work_in_background();
+      make();
+    });
+    while (!making) std::this_thread::yield();
+    {
+      const ForegroundWork turn;
+      make();
+    }
+    other.join();
+  }
 }
 
 }  // namespace

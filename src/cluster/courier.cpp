@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <utility>
@@ -16,6 +17,10 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kBeat = 100ms;
+// Between two looks at transfers while the owner computes: each look interrupts a thread of the owner's, and how soon
+// the end of a transfer is noticed matters to nobody before the owner waits. What needs many looks, as TCP does, gets
+// them at first.
+constexpr auto kFirstPause = 50us, kLongestPause = 1000us;
 
 }  // namespace
 
@@ -50,6 +55,7 @@ void Courier::finish() {
   if (!thread_.joinable()) return;
   std::unique_lock lock(mutex_);
   owner_waits_ = true;
+  news_.notify_one();
   idle_.wait(lock, [&] { return unfinished_ == 0 || error_; });
   owner_waits_ = false;
   if (error_) std::rethrow_exception(error_);
@@ -124,18 +130,22 @@ void Courier::work() {
   take_no_signals();
   auto shown = Clock::time_point();
   Patience patience;
+  std::chrono::microseconds pause = kFirstPause;
   std::unique_lock lock(mutex_);
   try {
     while (!stop_) {
       if (serve(lock)) {
         patience.reset();
+        pause = kFirstPause;
       } else if (under_way_.empty()) {
         news_.wait_for(lock, kBeat);
-      } else {
-        const bool idle = owner_waits_;
+      } else if (owner_waits_) {
         lock.unlock();
-        patience.wait(idle);
+        patience.wait();
         lock.lock();
+      } else {
+        news_.wait_for(lock, pause);
+        pause = std::min<std::chrono::microseconds>(2 * pause, kLongestPause);
       }
       if (const auto now = Clock::now(); now - shown >= kBeat) {
         shown = now;

@@ -7,7 +7,7 @@ namespace limpid {
 Partition::Partition(int64_t numbers, int ranks, int64_t block, int64_t blocks_per_bucket)
     : numbers_(numbers),
       block_(block),
-      bucket_(block * blocks_per_bucket),
+      bucket_(block * std::max<int64_t>(blocks_per_bucket, ranks)),
       buckets_((numbers + bucket_ - 1) / bucket_),
       ranks_(ranks) {}
 

@@ -30,6 +30,12 @@ TEST(Partition, EveryNumberHasOneOwnerAndSharesAreEven) {
     }
 }
 
+TEST(Partition, ABucketHasABlockForEveryRank) {
+  const Partition partition(64 * 1000, 100, 64, 4);
+  for (int64_t bucket = 0; bucket < partition.buckets(); ++bucket)
+    for (int rank = 0; rank < 100; ++rank) EXPECT_EQ(partition.slice(bucket, rank).count, 64);
+}
+
 TEST(Partition, BlocksAreCountedFromTheBucket) {
   const Partition partition(1000, 3, 64, 4);
   const RankBlocks blocks = partition.blocks(1);

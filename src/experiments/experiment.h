@@ -39,6 +39,11 @@ struct Measure {
 // Full size is what verdicts rest on, quick gives provisional ones, tiny is for tests.
 enum class Size { full, quick, tiny };
 
+// The run that judges a claim; the contrary one, with the mechanism disabled, whose main part must fail; and, where the
+// main part fails anyway, one with an effect planted, in which it must pass: or the experiment would say no to
+// anything.
+enum class Arm { claim, contrary, planted };
+
 // What one unit of work is given. A unit is a variant of an experiment at one seed; its numbers are kept on disk, so
 // that a run that was killed goes on with the next one.
 class Lab;
@@ -65,6 +70,7 @@ struct Experiment {
   Words method;                // some five sentences
   Words reported;              // what the paper or the field reports
   Words contrary;              // what --contrary disables; the main part must then fail
+  Words planted = {};          // what --planted plants, where there is something to plant; the main part must then pass
   std::vector<Measure> parts;  // exactly one is the main part
   std::optional<Measure> baseline = {};
   bool counted = false;  // exact: every seed would give the same numbers, one is enough
@@ -75,8 +81,8 @@ struct Experiment {
 
   // The units of one seed, by name, cheapest to explain first.
   std::function<std::vector<std::string>(const Lab& lab)> units;
-  // The work: numbers of one unit, a pure function of lab.seed(), lab.size(), lab.contrary() and the name. Speeds and
-  // times stand under keys "timed", which comparisons leave out.
+  // The work: numbers of one unit, a pure function of lab.seed(), lab.size(), its arm and the name. Speeds and times
+  // stand under keys "timed", which comparisons leave out.
   std::function<Json(Lab& lab, const std::string& unit)> measure;
   // From {unit: its numbers} of one seed to {key: number} for the parts and the baseline.
   std::function<Json(const Json& units)> numbers;

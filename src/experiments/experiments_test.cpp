@@ -31,8 +31,8 @@ const Measure& main_part(const Experiment& experiment) {
   fail("{} has no main part", experiment.name);
 }
 
-Json run_tiny(const Experiment& experiment, const fs::path& out, bool contrary) {
-  return run_experiment(experiment, {.out = out, .size = Size::tiny, .contrary = contrary, .seeds = 1});
+Json run_tiny(const Experiment& experiment, const fs::path& out, Arm arm = Arm::claim) {
+  return run_experiment(experiment, {.out = out, .size = Size::tiny, .arm = arm, .seeds = 1});
 }
 
 class LiveExperiment : public testing::TestWithParam<const char*> {};
@@ -40,8 +40,8 @@ class LiveExperiment : public testing::TestWithParam<const char*> {};
 TEST_P(LiveExperiment, MainPartPassesAndItsContraryFails) {
   const Experiment& experiment = named(GetParam());
   const TemporaryFolder folder;
-  EXPECT_TRUE(judge_main_part(run_tiny(experiment, folder.path(), false)).holds());
-  EXPECT_EQ(judge_main_part(run_tiny(experiment, folder.path(), true)).passed, 0);
+  EXPECT_TRUE(judge_main_part(run_tiny(experiment, folder.path())).holds());
+  EXPECT_EQ(judge_main_part(run_tiny(experiment, folder.path(), Arm::contrary)).passed, 0);
   write_report(folder.path());
   EXPECT_NE(read_text(folder / "index.html").find(experiment.title.korean), std::string::npos);
 }
@@ -79,8 +79,8 @@ TEST(Experiments, AreWellFormed) {
 TEST(Experiments, TwoRunsAndAResumedOneGiveTheSameResult) {
   const Experiment& experiment = named("scaling");
   const TemporaryFolder first, second;
-  const Json once = run_tiny(experiment, first.path(), false);
-  EXPECT_EQ(without_times(once), without_times(run_tiny(experiment, second.path(), false)));
+  const Json once = run_tiny(experiment, first.path());
+  EXPECT_EQ(without_times(once), without_times(run_tiny(experiment, second.path())));
   // Stopped at every moment that it asks, again and again, it comes to the same end.
   const TemporaryFolder third;
   int64_t allowed = 0;
@@ -104,42 +104,44 @@ TEST(Experiments, TwoRunsAndAResumedOneGiveTheSameResult) {
 TEST(Experiments, UnitsThatAreDoneAreNotDoneAgain) {
   Experiment experiment = named("scaling");
   const TemporaryFolder folder;
-  run_tiny(experiment, folder.path(), false);
+  run_tiny(experiment, folder.path());
   const ExperimentRun run{.out = folder.path(), .size = Size::tiny, .seeds = 1};
   EXPECT_EQ(expected_work(experiment, run).units_left, 0);
   experiment.measure = [](Lab&, const std::string&) -> Json { fail("measured again"); };
-  EXPECT_NO_THROW(run_tiny(experiment, folder.path(), false));
+  EXPECT_NO_THROW(run_tiny(experiment, folder.path()));
   experiment.revision += 1;  // another method: what was measured before is void
-  EXPECT_THROW(run_tiny(experiment, folder.path(), false), Error);
+  EXPECT_THROW(run_tiny(experiment, folder.path()), Error);
 }
 
-// Results of the whole set, at full size or provisional ones, without what units measured (limpid experiment --record).
+// Results of the whole set at full size, without what units measured (limpid experiment --record).
 fs::path records() { return fs::path(LIMPID_SOURCE_DIR) / "tests/experiments"; }
 
-// Whose contraries have not been recorded yet; that of superposition runs live.
-const std::set<std::string>& without_contrary() {
-  static const std::set<std::string> names = {"heads", "norms", "facts", "superposition", "tables"};
-  return names;
-}
-
 TEST(Experiments, RecordedResultsAreJudgedAsTheyWere) {
+  int undecided = 0;
   for (const Experiment& experiment : experiments()) {
-    const auto result = read_result(records(), experiment, false), contrary = read_result(records(), experiment, true);
+    const auto result = read_result(records(), experiment, Arm::claim),
+               contrary = read_result(records(), experiment, Arm::contrary),
+               planted = read_result(records(), experiment, Arm::planted);
     ASSERT_TRUE(result) << experiment.name << " is not recorded";
-    ASSERT_EQ(contrary.has_value(), !without_contrary().contains(experiment.name)) << experiment.name;
+    ASSERT_TRUE(contrary) << experiment.name << ": its contrary is not recorded";
     Json parts = Json::array();
     for (const Measure& part : experiment.parts) parts.push_back(measure_json(part));
-    for (const Json* one : {&*result, contrary ? &*contrary : nullptr}) {
-      if (!one) continue;
-      EXPECT_EQ(name_of(judge(*one)), one->at("verdict").get<std::string>()) << experiment.name;
-      EXPECT_EQ(parts, one->at("parts")) << experiment.name << ": the thresholds have changed: record it again";
-      EXPECT_EQ(experiment.baseline ? measure_json(*experiment.baseline) : Json(), one->at("baseline"));
+    for (const auto* one : {&result, &contrary, &planted}) {
+      if (!*one) continue;
+      EXPECT_EQ((*one)->at("size"), "full") << experiment.name;
+      EXPECT_EQ(name_of(judge(**one)), (*one)->at("verdict").get<std::string>()) << experiment.name;
+      EXPECT_EQ(parts, (*one)->at("parts")) << experiment.name << ": the thresholds have changed: record it again";
+      EXPECT_EQ(experiment.baseline ? measure_json(*experiment.baseline) : Json(), (*one)->at("baseline"));
     }
-    if (!contrary) continue;
+    undecided += judge(*result) == Verdict::undecided ? 1 : 0;
     const PartVerdict flipped = judge_main_part(*contrary);
     EXPECT_GT(flipped.seeds, 0) << experiment.name;
     EXPECT_LT(2 * flipped.passed, flipped.seeds) << experiment.name << ": its contrary passes";
+    if (judge(*result) != Verdict::fails_here) continue;
+    ASSERT_TRUE(planted) << experiment.name << " does not hold: would it, with the effect planted?";
+    EXPECT_TRUE(judge_main_part(*planted).holds()) << experiment.name;
   }
+  EXPECT_LE(undecided, 2);
 }
 
 TEST(Experiments, DocumentsShowTheRecordedVerdicts) {

@@ -36,6 +36,22 @@ constexpr Explanation kExplanations[] = {
       "nobody can know, and attention is not linear either.",
       "비선형성을 잃는 대가가 예상보다 작습니다. 손실의 대부분은 아무도 알 수 없는, 어떤 문장이 오는가이고, 어텐션도 "
       "선형이 아닙니다."}},
+    {"heads",
+     "specialised",
+     {"After a thousand steps no head aligns words well yet: heads of a layer look at different things, but none of "
+      "them has "
+      "become the one that looks at the word it translates.",
+      "천 스텝 뒤에는 아직 단어를 잘 정렬하는 헤드가 없습니다. 한 층의 헤드들은 서로 다른 것을 보지만, 번역하는 단어를 "
+      "보는 "
+      "헤드로 자리 잡은 것은 없습니다."}},
+    {"norms",
+     "shrinks",
+     {"Larger batches do not mend it: with 32 texts too, running statistics are not those that the model was trained "
+      "with, "
+      "in one seed so far from them that it does worse than guessing.",
+      "배치가 커도 나아지지 않습니다. 글 32개에서도 이동 통계는 모델이 학습할 때의 통계와 다르며, 한 시드에서는 너무 "
+      "달라서 "
+      "추측보다도 나쁩니다."}},
     {"parameters",
      "worst_off",
      {"The rule is one of large models of classical shape: small models spend more on their vocabulary, gated networks "
@@ -67,6 +83,19 @@ constexpr Explanation kExplanations[] = {
       "이 크기의 학습된 신경망은 몇 방향으로만 쓰므로 적은 특징으로 설명됩니다. 구조가 없는 무작위 가중치의 출력은 "
       "거의 모든 특징을 쓰고도 "
       "덜 설명됩니다."}},
+    {"tables",
+     "rho",
+     {"On a text this small the order of Table 3 does not come back: half the width costs nothing, because more "
+      "parameters "
+      "only learn the text by heart, and leaving out dropout costs most. The paper's models have data that they cannot "
+      "exhaust.",
+      "이렇게 작은 글에서는 표 3의 순위가 나오지 않습니다. 파라미터가 많으면 글을 외울 뿐이어서 폭을 반으로 줄여도 "
+      "잃는 것이 "
+      "없고, 드롭아웃을 빼면 가장 많이 잃습니다. 논문의 모델은 다 써 버릴 수 없는 데이터를 가졌습니다."}},
+    {"tables",
+     "rho_perplexity",
+     {"The same as for BLEU: width and depth do not pay on a text this small.",
+      "BLEU에서와 같습니다. 이렇게 작은 글에서는 폭과 깊이가 이득이 되지 않습니다."}},
 };
 
 }  // namespace

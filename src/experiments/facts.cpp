@@ -101,10 +101,7 @@ Json trace_json(const FactStudy& study) {
 
 Json measure(Lab& lab, const std::string&) {
   lab.part(0, 0.6);
-  const LabModel model = lab.train(facts_recipe(lab),
-                                   {"model.n_embd=96", "model.n_inner=384", "model.n_head=4",
-                                    fmt::format("stop.steps={}", lab.pick(2000, 2000, 10))},
-                                   facts_corpus(lab));
+  const LabModel model = train_facts(lab);
   lab.part(0.6, 0.85);
   const Session session = open_session(model.folder);
   const FactWorld world;

@@ -14,7 +14,7 @@ namespace limpid {
 struct LabOptions {
   std::filesystem::path folder;  // of the whole set: models/ and data/ lie there
   Size size = Size::full;
-  bool contrary = false;
+  Arm arm = Arm::claim;
   uint64_t seed = 1;
   std::filesystem::path data = {};  // the folder of the data set that the experiment needs
   bool beside_others = false;       // on one thread, other units on the others
@@ -41,7 +41,8 @@ class Lab {
   explicit Lab(LabOptions options) : options_(std::move(options)) {}
 
   Size size() const { return options_.size; }
-  bool contrary() const { return options_.contrary; }
+  bool contrary() const { return options_.arm == Arm::contrary; }
+  bool planted() const { return options_.arm == Arm::planted; }
   uint64_t seed() const { return options_.seed; }
   const std::filesystem::path& data() const { return options_.data; }
   // One of three numbers by size.

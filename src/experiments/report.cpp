@@ -27,7 +27,7 @@ html[lang=en] #en,html[lang=ko] #ko{background:#1a1a1a;color:#fff}
 th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-bottom:1px solid #e4e4e4}
 section td:first-child{min-width:9rem}.measures td:nth-child(2),.measures td:nth-child(4){white-space:nowrap}
 caption{text-align:left;font-weight:600}
-figure{margin:1rem 0}figure svg{max-width:100%;height:auto}
+figure{margin:1rem 0;overflow-x:auto}figure svg{max-width:100%;height:auto}@media(max-width:640px){figure svg{max-width:none;width:560px}}
 .verdict{display:inline-block;padding:2px 10px;border-radius:4px;font-weight:600;border:1px solid currentColor}
 .holds{color:#00664f}.part{color:#7a5200}.fails{color:#a03000}.undecided{color:#555}
 pre{background:#f4f4f4;padding:8px 12px;overflow-x:auto;font-size:.85rem}
@@ -142,7 +142,15 @@ std::string disagreements(const Experiment& experiment, const Json& result) {
          "</ul>\n";
 }
 
-std::string section(const Experiment& experiment, const Json& result, const Json* contrary) {
+// What was planted, and that the main part then passes.
+std::string planted_text(const Experiment& experiment, const Json& planted) {
+  const PartVerdict main = judge_main_part(planted);
+  return "<p><b>" + both({"Planted effect: ", "심은 효과: "}) + "</b>" + both(experiment.planted) + " " +
+         both({"The main number is then ", "그러면 주된 수치는 "}) +
+         fmt::format("{}, {} {} / {}</p>\n", spread_text(main), main.mark(), main.passed, main.seeds);
+}
+
+std::string section(const Experiment& experiment, const Json& result, const Json* contrary, const Json* planted) {
   std::string html = fmt::format("<section id=\"{}\"><h2>{}. {}</h2>\n<p>{}</p>\n", experiment.name, experiment.number,
                                  both(experiment.title), verdict_text(result));
   const std::pair<Words, Words> texts[] = {{{"Claim", "주장"}, experiment.claim},
@@ -155,6 +163,7 @@ std::string section(const Experiment& experiment, const Json& result, const Json
   html += "</dl>\n" + measures(experiment, result, contrary) + disagreements(experiment, result);
   if (contrary)
     html += "<p>" + both({"Verdict of the contrary run: ", "반대 실험의 판정: "}) + verdict_text(*contrary) + "</p>\n";
+  if (planted) html += planted_text(experiment, *planted);
   for (const Language language : {Language::english, Language::korean}) html += drawings(experiment, result, language);
   return html + commands(experiment, result) +
          fmt::format("<p>{} {:.0f} s, Limpid {}</p></section>\n", both({"Processor time", "프로세서 시간"}),
@@ -167,7 +176,7 @@ std::string figure_svg(const Figure& figure) { return figure.svg.empty() ? to_sv
 
 void write_figures(const fs::path& out, const Experiment& experiment, const Json& result) {
   if (!experiment.figures) return;
-  const fs::path folder = result_folder(out, experiment, result.at("contrary"));
+  const fs::path folder = result_folder(out, experiment, arm_of(result));
   for (const Language language : {Language::english, Language::korean}) {
     int number = 0;
     for (const Figure& figure : experiment.figures(result, language))
@@ -181,11 +190,13 @@ void write_report(const fs::path& out) {
   std::vector<Experiment> all = experiments();
   all.insert(all.end(), experiments_on_data().begin(), experiments_on_data().end());
   for (const Experiment& experiment : all) {
-    const auto result = read_result(out, experiment, false), contrary = read_result(out, experiment, true);
+    const auto result = read_result(out, experiment, Arm::claim),
+               contrary = read_result(out, experiment, Arm::contrary),
+               planted = read_result(out, experiment, Arm::planted);
     if (!result) continue;
     index += fmt::format("<tr><td>{}</td><td><a href=\"#{}\">{}</a></td><td>{}</td></tr>\n", experiment.number,
                          experiment.name, both(experiment.title), verdict_text(*result));
-    sections += section(experiment, *result, contrary ? &*contrary : nullptr);
+    sections += section(experiment, *result, contrary ? &*contrary : nullptr, planted ? &*planted : nullptr);
   }
   const std::string intro =
       "<h1>" + both({"Claims about the Transformer, run and judged", "트랜스포머에 관한 주장, 실행과 판정"}) +
@@ -209,10 +220,12 @@ std::string markdown_table(const fs::path& out, Language language) {
       word("| | name | claim | verdict | main number | measured | must be | contrary | processor time |\n",
            "| | 이름 | 주장 | 판정 | 주된 수치 | 측정값 | 기준 | 반대 실험 | 프로세서 시간 |\n");
   text += "|---|---|---|---|---|---|---|---|---|\n";
-  std::string failed;
+  std::string failed, plants;
   bool any = false;
   for (const Experiment& experiment : experiments()) {
-    const auto result = read_result(out, experiment, false), contrary = read_result(out, experiment, true);
+    const auto result = read_result(out, experiment, Arm::claim),
+               contrary = read_result(out, experiment, Arm::contrary),
+               planted = read_result(out, experiment, Arm::planted);
     if (!result) continue;
     any = true;
     const std::string provisional = result->at("size") == "full" ? "" : word(" (provisional)", " (잠정)");
@@ -226,6 +239,11 @@ std::string markdown_table(const fs::path& out, Language language) {
                             provisional, part.meaning.in(language), spread_text(verdict), must,
                             contrary ? spread_text(other) + " " + other.mark() : word("not run", "실행 안 함"),
                             result->at("processor_seconds").get<double>());
+        if (planted)
+          plants +=
+              fmt::format("- {}. `{}`: {} {} ({}), {} {}/{}.\n", experiment.number, experiment.name,
+                          experiment.planted.in(language), spread_text(judge_part(*planted, measure_json(part))), must,
+                          word("passes in", "통과"), judge_main_part(*planted).passed, judge_main_part(*planted).seeds);
       }
       if (verdict.seeds > 0 && !verdict.holds())
         failed += fmt::format("- {}. `{}`: {}: {} ({}), {} {}/{}. {}\n", experiment.number, experiment.name,
@@ -235,22 +253,26 @@ std::string markdown_table(const fs::path& out, Language language) {
   }
   check(any, "[experiment] {}: holds no results: run experiments with it as their folder first", out.string());
   if (!failed.empty()) text += word("\nParts that failed:\n\n", "\n통과하지 못한 부분:\n\n") + failed;
+  if (!plants.empty())
+    text += word("\nWhere the main part fails, it passes once the effect is planted:\n\n",
+                 "\n주된 부분이 통과하지 못한 곳에서도 효과를 심으면 통과합니다.\n\n") +
+            plants;
   return text;
 }
 
 void record_results(const fs::path& from, const fs::path& to) {
   bool any = false;
   for (const Experiment& experiment : experiments())
-    for (const bool contrary : {false, true}) {
-      std::optional<Json> result = read_result(from, experiment, contrary);
+    for (const Arm arm : {Arm::claim, Arm::contrary, Arm::planted}) {
+      std::optional<Json> result = read_result(from, experiment, arm);
       if (!result) continue;
       any = true;
       for (Json& seed : result->at("seeds")) seed.erase("units");
-      const fs::path folder = result_folder(to, experiment, contrary);
+      const fs::path folder = result_folder(to, experiment, arm);
       fs::create_directories(folder);
       write_text(folder / "result.json", result->dump(1) + "\n");
     }
-  check(any, "[experiment] {}: no results there: run limpid experiment all --out {}", from.string(), from.string());
+  check(any, "[experiment] {}: no results there: run the experiments into this folder first", from.string());
 }
 
 }  // namespace limpid

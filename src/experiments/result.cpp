@@ -10,6 +10,13 @@ namespace fs = std::filesystem;
 
 const char* size_name(Size size) { return size == Size::full ? "full" : size == Size::quick ? "quick" : "tiny"; }
 
+const char* arm_name(Arm arm) { return arm == Arm::claim ? "claim" : arm == Arm::contrary ? "contrary" : "planted"; }
+
+Arm arm_of(const Json& result) {
+  const std::string name = result.at("arm");
+  return name == "claim" ? Arm::claim : name == "contrary" ? Arm::contrary : Arm::planted;
+}
+
 Json measure_json(const Measure& measure) {
   return {{"key", measure.key},
           {"must", measure.must == Measure::Must::at_least ? "at least" : "at most"},
@@ -18,12 +25,12 @@ Json measure_json(const Measure& measure) {
           {"timed", measure.timed}};
 }
 
-fs::path result_folder(const fs::path& out, const Experiment& experiment, bool contrary) {
-  return (contrary ? out / "contrary" : out) / experiment.name;
+fs::path result_folder(const fs::path& out, const Experiment& experiment, Arm arm) {
+  return (arm == Arm::claim ? out : out / arm_name(arm)) / experiment.name;
 }
 
-std::optional<Json> read_result(const fs::path& out, const Experiment& experiment, bool contrary) {
-  const fs::path path = result_folder(out, experiment, contrary) / "result.json";
+std::optional<Json> read_result(const fs::path& out, const Experiment& experiment, Arm arm) {
+  const fs::path path = result_folder(out, experiment, arm) / "result.json";
   if (!fs::exists(path)) return std::nullopt;
   Json json = Json::parse(read_text(path), nullptr, false);
   const bool whole = json.is_object() && json.contains("seeds") && json.contains("parts") && json.contains("baseline");

@@ -1,7 +1,9 @@
 #pragma once
-// Results as data: OUT/NAME/result.json (of contrary runs OUT/contrary/NAME/result.json) holds every number of a run.
+// Results as data: OUT/NAME/result.json (of other arms OUT/contrary/NAME/… and OUT/planted/NAME/…) holds every number
+// of a run.
 //
-//   {"experiment": "scaling", "number": 3, "size": "full", "contrary": false, "version": …, "machine": …,
+//   {"experiment": "scaling", "number": 3, "size": "full", "arm": "claim" | "contrary" | "planted", "version": …,
+//    "machine": …,
 //    "parts": [{"key", "must": "at least" | "at most", "threshold", "main", "timed"}], "baseline": as a part, or null,
 //    "seeds": [{"seed": 1, "numbers": {key: number}, "units": {unit: what it measured}}],
 //    "verdict": "holds" | "holds in part" | "does not hold here" | "undecided",
@@ -15,11 +17,13 @@
 namespace limpid {
 
 const char* size_name(Size size);
+const char* arm_name(Arm arm);
+Arm arm_of(const Json& result);
 
 Json measure_json(const Measure& measure);
-std::filesystem::path result_folder(const std::filesystem::path& out, const Experiment& experiment, bool contrary);
+std::filesystem::path result_folder(const std::filesystem::path& out, const Experiment& experiment, Arm arm);
 // None where it has not been run, or the file is damaged.
-std::optional<Json> read_result(const std::filesystem::path& out, const Experiment& experiment, bool contrary);
+std::optional<Json> read_result(const std::filesystem::path& out, const Experiment& experiment, Arm arm);
 
 // The mean of a number of one unit over the seeds, by JSON pointer: mean_of(result, "plain", "/loss").
 double mean_of(const Json& result, const std::string& unit, const std::string& pointer);

@@ -30,17 +30,18 @@ struct UnitPlace {
 };
 
 LabOptions options_of(const ExperimentRun& run, uint64_t seed) {
-  return {.folder = run.out, .size = run.size, .contrary = run.contrary, .seed = seed, .data = run.data};
+  return {.folder = run.out, .size = run.size, .arm = run.arm, .seed = seed, .data = run.data};
 }
 
 std::vector<UnitPlace> plan(const Experiment& experiment, const ExperimentRun& run) {
   std::vector<UnitPlace> places;
   const int64_t seeds = experiment.counted ? 1 : run.seeds;
   for (int64_t seed = 1; seed <= seeds; ++seed) {
-    const Lab lab({.folder = run.out, .size = run.size, .contrary = run.contrary, .seed = static_cast<uint64_t>(seed)});
+    const Lab lab({.folder = run.out, .size = run.size, .arm = run.arm, .seed = static_cast<uint64_t>(seed)});
     for (const std::string& unit : experiment.units(lab)) {
       const std::string key = fmt::format("{} {} {} {} {} {} {}", LIMPID_VERSION, experiment.name, experiment.revision,
-                                          size_name(run.size), run.contrary, unit, seed);
+                                          size_name(run.size), run.arm == Arm::contrary, unit, seed) +
+                              (run.arm == Arm::planted ? " planted" : "");
       places.push_back({.unit = unit,
                         .seed = static_cast<uint64_t>(seed),
                         .file = run.out / "units" / experiment.name / (hash_text(content_hash(key)) + ".json")});
@@ -72,7 +73,7 @@ bool runs_alone(const Experiment& experiment) {
 Json result_of(const Experiment& experiment, const ExperimentRun& run) {
   Json result = {
       {"experiment", experiment.name}, {"number", experiment.number},
-      {"size", size_name(run.size)},   {"contrary", run.contrary},
+      {"size", size_name(run.size)},   {"arm", arm_name(run.arm)},
       {"version", LIMPID_VERSION},     {"machine", run.machine},
       {"parts", Json::array()},        {"baseline", experiment.baseline ? measure_json(*experiment.baseline) : Json()},
       {"seeds", Json::array()}};
@@ -95,7 +96,7 @@ Json result_of(const Experiment& experiment, const ExperimentRun& run) {
   result["verdict"] = name_of(judge(result));
   result["seconds"] = seconds;
   result["processor_seconds"] = processor;
-  const fs::path folder = result_folder(run.out, experiment, run.contrary);
+  const fs::path folder = result_folder(run.out, experiment, run.arm);
   fs::create_directories(folder);
   write_text(folder / "result.json", result.dump(1));
   return result;

@@ -14,7 +14,7 @@ namespace limpid {
 struct ExperimentRun {
   std::filesystem::path out;
   Size size = Size::full;
-  bool contrary = false;
+  Arm arm = Arm::claim;
   std::filesystem::path data = {};  // the folder of the data set, where experiments need one
   int64_t seeds = 3;                // 1, 2, …; of counted experiments the first alone
   std::string machine = {};         // for the record

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/random.h"
@@ -49,6 +51,8 @@ const std::vector<Variation>& variations() {
   return all;
 }
 
+int64_t steps_of(const Lab& lab) { return lab.pick(700, 500, 5); }
+
 // The paper's decoder as a language model. Llama's config is the one that has the size of a head apart; a small one
 // shrinks values as well as keys.
 std::string recipe(const Lab& lab) {
@@ -71,7 +75,7 @@ initializer_range = 0.125
 attention_bias = true
 mlp_bias = true
 limpid = { scale_embedding = true, norm = "layer", positions = "sinusoidal", activation = "relu", gated = false, dropout = { embedding = 0.1, residual = 0.1 } }
-)" + to_toml({.steps = lab.pick(700, 500, 5), .learning_rate = 0.003, .warmup = 50});
+)" + to_toml({.steps = steps_of(lab), .learning_rate = 0.003, .warmup = 50});
 }
 
 // So few lines that a model learns them by heart before it is done.
@@ -110,12 +114,22 @@ const Variation& row_of_paper(const Lab& lab, size_t index) {
   return variations()[rows[index]];
 }
 
+// The planted effect: the worse a model is in the paper, the fewer of the steps it is trained for here, from all of
+// them down to a thirtieth.
+int64_t planted_steps(const Variation& model, int64_t steps) {
+  const auto better = std::count_if(variations().begin(), variations().end(),
+                                    [&](const Variation& other) { return other.bleu > model.bleu; });
+  const double place = static_cast<double>(better) / static_cast<double>(variations().size() - 1);
+  return std::max<int64_t>(std::llround(static_cast<double>(steps) * std::pow(30.0, -place)), 1);
+}
+
 Json measure(Lab& lab, const std::string& unit) {
   if (unit == "computed") return computed();
   const auto found =
       std::find_if(variations().begin(), variations().end(), [&](const Variation& one) { return unit == one.unit; });
   std::vector<std::string> keys = {"batch.tokens=512", "optimizer.label_smoothing=0.1"};
   keys.insert(keys.end(), found->keys.begin(), found->keys.end());
+  if (lab.planted()) keys.push_back(fmt::format("stop.steps={}", planted_steps(*found, steps_of(lab))));
   const LabModel model = lab.train(recipe(lab), keys, small_corpus(lab));
   const Variation& paper = row_of_paper(lab, static_cast<size_t>(found - variations().begin()));
   return {{"loss", model.loss},
@@ -219,6 +233,8 @@ Experiment tables_experiment() {
                    "파라미터 6,500만과 2억 1,300만, 연산 3.3·10¹⁸과 2.3·10¹⁹ (GPU 시간에서 추정), newstest2013의 BLEU "
                    "23.7–26.4."},
       .contrary = {"The paper's scores are shuffled among the models.", "논문의 점수를 모델들 사이에서 뒤섞습니다."},
+      .planted = {"The worse a model is in the paper, the fewer steps it is trained for here.",
+                  "논문에서 나쁜 모델일수록 여기서 더 적은 스텝만 학습합니다."},
       .parts = {{"rho",
                  {"Spearman's ρ between our loss and the paper's BLEU over eight models",
                   "여덟 모델에서 우리 손실과 논문 BLEU의 스피어만 ρ"},

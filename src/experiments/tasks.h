@@ -21,6 +21,8 @@ std::string to_toml(const ShortTraining& training);
 // A world of facts for language models, two layers of width 64 (corpora/facts.h).
 LabCorpus facts_corpus(const Lab& lab);
 std::string facts_recipe(const Lab& lab);
+// The model whose facts are looked for: width 96, trained until it knows nearly all of them.
+LabModel train_facts(Lab& lab);
 
 // Pairs of the English-Korean grammar, one sentence each (corpora/english_korean.h): train, valid.
 LabCorpus sentences_corpus(const Lab& lab);

@@ -27,7 +27,10 @@ Json config_of(std::string_view model_type) {
   for (const auto& [name, one] : small_configs())
     if (json.is_null() && one["model_type"] == model_type && !one.contains("limpid")) json = one;
   const auto set = [&](const Json& keys) { json.merge_patch(keys); };
-  if (model_type == "mistral") set({{"sliding_window", nullptr}, {"head_dim", nullptr}});
+  if (model_type == "mistral") {
+    set({{"head_dim", nullptr}});
+    json["sliding_window"] = nullptr;  // no window; absent, it would be the usual one
+  }
   if (model_type == "gemma2" || model_type == "gemma3_text")
     set({{"query_pre_attn_scalar", 6}, {"attn_logit_softcapping", model_type == "gemma2" ? Json(2.0) : Json()}});
   if (model_type == "gpt_neox") set({{"num_key_value_heads", nullptr}});

@@ -259,7 +259,7 @@ std::filesystem::path numbered(const std::filesystem::path& path, int64_t number
 GgufFile::GgufFile(const std::filesystem::path& path) {
   files_.emplace_back(path);
   contents_ = parse_gguf(files_[0].bytes(), where());
-  if (whole("split.no").value_or(0) > 0) {  // the keys are in the first
+  if (integer("split.no").value_or(0) > 0) {  // the keys are in the first
     const std::filesystem::path first = numbered(path, 1);
     check(first != path, "{}: is one of several files, and its name does not say which: name the first one", where());
     files_[0] = MappedFile(first);
@@ -273,7 +273,7 @@ GgufFile::GgufFile(const std::filesystem::path& path) {
 }
 
 void GgufFile::add_other_files() {
-  const int64_t count = whole("split.count").value_or(1);
+  const int64_t count = integer("split.count").value_or(1);
   check(count >= 1 && count <= 10000, "{}: says it is one of {} files: damaged?", where(), count);
   for (int64_t number = 2; number <= count; ++number) {
     const std::filesystem::path other = numbered(path(), number);
@@ -289,7 +289,7 @@ void GgufFile::add_other_files() {
           where(), other.filename().string(), number, count);
     for (GgufTensor& tensor : more.tensors) contents_.tensors.push_back(std::move(tensor));
   }
-  const auto all = whole("split.tensors.count");
+  const auto all = integer("split.tensors.count");
   check(!all || count == 1 || *all == std::ssize(contents_.tensors),
         "{}: its files have {} tensors instead of {}: damaged?", where(), contents_.tensors.size(), all.value_or(0));
 }
@@ -309,13 +309,13 @@ const T* GgufFile::value(std::string_view key, const char* wanted) const {
   return value;
 }
 
-std::optional<int64_t> GgufFile::whole(std::string_view key) const {
-  const auto* found = value<int64_t>(key, "a whole number");
+std::optional<int64_t> GgufFile::integer(std::string_view key) const {
+  const auto* found = value<int64_t>(key, "an integer");
   return found ? std::optional(*found) : std::nullopt;
 }
 
-std::optional<double> GgufFile::decimal(std::string_view key) const {
-  const auto* found = value<double>(key, "a decimal number");
+std::optional<double> GgufFile::real(std::string_view key) const {
+  const auto* found = value<double>(key, "a real number");
   return found ? std::optional(*found) : std::nullopt;
 }
 

@@ -73,8 +73,8 @@ class GgufFile {
 
   // The value of a key; none where the file lacks it, an Error where it is of another type.
   bool has(std::string_view key) const { return contents_.values.contains(key); }
-  std::optional<int64_t> whole(std::string_view key) const;
-  std::optional<double> decimal(std::string_view key) const;
+  std::optional<int64_t> integer(std::string_view key) const;
+  std::optional<double> real(std::string_view key) const;
   std::optional<bool> flag(std::string_view key) const;
   std::optional<std::string> text(std::string_view key) const;
   const GgufArray* array(std::string_view key) const;

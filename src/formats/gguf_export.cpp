@@ -83,8 +83,8 @@ std::string why_no_gguf(const Config& config, const Tokenizers& tokenizers) {
   try {
     GgufWriter trial;
     add_gguf_tokenizer(trial, tokenizers, config.vocab);
-  } catch (const Error& error) {
-    return std::string(error.what()).substr(std::string_view("[gguf] ").size());
+  } catch (const NoGgufTokenizer& error) {
+    return error.reason();
   }
   return {};
 }
@@ -99,10 +99,10 @@ void write_gguf(const std::filesystem::path& path, Model& model, const Tokenizer
   GgufWriter writer;
   writer.text("general.architecture", facts.architecture);
   writer.text("general.name", options.name);
-  writer.whole("general.file_type", file_type(model, options.type));
-  writer.whole("general.quantization_version", 2);
+  writer.integer("general.file_type", file_type(model, options.type));
+  writer.integer("general.quantization_version", 2);
   add_gguf_facts(writer, facts);
-  if (options.pooling > 0) writer.whole(facts.architecture + ".pooling_type", static_cast<uint32_t>(options.pooling));
+  if (options.pooling > 0) writer.integer(facts.architecture + ".pooling_type", static_cast<uint32_t>(options.pooling));
   add_gguf_tokenizer(writer, tokenizers, config.vocab);
   Tensors tensors(writer);
   tensors.list("rope_freqs.weight", facts.frequency_divisors);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/error.h"
 #include "formats/gguf_writer.h"
 #include "models/model.h"
 #include "text/tokenizer.h"
@@ -23,8 +24,18 @@ struct GgufOptions {
 void write_gguf(const std::filesystem::path& path, Model& model, const Tokenizers& tokenizers,
                 const GgufOptions& options);
 
-// The keys tokenizer.ggml.*; without a tokenizer the word that says so. A kind of tokenizer that GGUF cannot hold is an
-// Error that begins "[gguf]".
+// A tokenizer of a kind that GGUF does not have.
+class NoGgufTokenizer : public Error {
+ public:
+  explicit NoGgufTokenizer(std::string reason)
+      : Error("[gguf] " + reason, ErrorKind::unsupported), reason_(std::move(reason)) {}
+  const std::string& reason() const { return reason_; }
+
+ private:
+  std::string reason_;
+};
+
+// The keys tokenizer.ggml.*; without a tokenizer the word that says so. Throws NoGgufTokenizer.
 void add_gguf_tokenizer(GgufWriter& writer, const Tokenizers& tokenizers, int64_t vocabulary);
 
 }  // namespace limpid

@@ -156,9 +156,9 @@ TEST_F(GgufTokenizers, SplitFilesAreOne) {
   const auto write = [&](int i, uint32_t said) {
     GgufWriter writer;
     if (i == 1) writer.text("general.architecture", "llama");
-    writer.whole("split.no", said);
-    writer.whole("split.count", 3);
-    writer.whole("split.tensors.count", 3);
+    writer.integer("split.no", said);
+    writer.integer("split.count", 3);
+    writer.integer("split.tensors.count", 3);
     writer.tensor({.name = fmt::format("t{}", i), .shape = {1, i}, .data = data});
     writer.write(folder_ / name(i));
   };

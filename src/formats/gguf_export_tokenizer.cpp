@@ -50,7 +50,7 @@ void add_sentencepiece(GgufWriter& writer, const StorableTokenizer& tokenizer, P
     if (pieces.types[id] == Type::normal) pieces.types[id] = found->second.type;
   }
   writer.text(tokenizer_key("model"), facts.bpe ? "llama" : "t5");
-  writer.decimals(tokenizer_key("scores"), pieces.scores);
+  writer.reals(tokenizer_key("scores"), pieces.scores);
   writer.flag(tokenizer_key("add_space_prefix"), facts.dummy_prefix);
   writer.flag(tokenizer_key("remove_extra_whitespaces"), facts.fold_spaces);
   if (!facts.character_map.empty()) writer.bytes(tokenizer_key("precompiled_charsmap"), facts.character_map);
@@ -65,7 +65,7 @@ std::string pre_tokenizer_name(const ordered_json& pre_tokenizer) {
   if (is_gpt2_split(pre_tokenizer)) return "gpt-2";
   for (const char* name : {"gpt-2", "llama-bpe", "qwen2", "starcoder", "falcon", "deepseek-llm", "deepseek-coder"})
     if (PreTokenizer(named_pre_tokenizer(name, "[gguf]"), "[gguf]").json() == pre_tokenizer) return name;
-  fail("[gguf] the tokenizer splits words in a way that GGUF has no name for");
+  throw NoGgufTokenizer("the tokenizer splits words in a way that GGUF has no name for");
 }
 
 // Whether something of a tokenizer.json puts "▁" before a text.
@@ -102,7 +102,7 @@ void add_character_bpe(GgufWriter& writer, const StorableTokenizer& tokenizer, c
       pieces.types[id] = Type::user_defined;
   }
   writer.text(tokenizer_key("model"), "llama");
-  writer.decimals(tokenizer_key("scores"), pieces.scores);
+  writer.reals(tokenizer_key("scores"), pieces.scores);
   writer.flag(tokenizer_key("add_space_prefix"),
               puts_mark_before(parts.at("normalizer")) || puts_mark_before(parts.at("pre_tokenizer")));
 }
@@ -121,7 +121,7 @@ void add_word_piece(GgufWriter& writer, const SpecialIds& special, const ordered
   }
   writer.text(tokenizer_key("model"), "bert");
   const auto id = [&](const char* name, int32_t value) {
-    if (value >= 0) writer.whole(tokenizer_key(name), static_cast<uint32_t>(value));
+    if (value >= 0) writer.integer(tokenizer_key(name), static_cast<uint32_t>(value));
   };
   id("cls_token_id", special.begin);
   id("seperator_token_id", special.end);  // the format spells it so
@@ -130,10 +130,10 @@ void add_word_piece(GgufWriter& writer, const SpecialIds& special, const ordered
 
 void add_byte_level(GgufWriter& writer, const ordered_json& parts) {
   const ordered_json& model = parts.at("model");
-  check(
-      model.value("type", "") == "BPE" && !model.value("byte_fallback", false) && parts.at("decoder").is_object() &&
-          parts.at("decoder").value("type", "") == "ByteLevel" && parts.at("normalizer").is_null(),
-      "[gguf] the tokenizer is of a kind that GGUF does not have: it has SentencePiece, byte-level BPE and WordPiece");
+  if (model.value("type", "") != "BPE" || model.value("byte_fallback", false) || !parts.at("decoder").is_object() ||
+      parts.at("decoder").value("type", "") != "ByteLevel" || !parts.at("normalizer").is_null())
+    throw NoGgufTokenizer(
+        "the tokenizer is of a kind that GGUF does not have: it has SentencePiece, byte-level BPE and WordPiece");
   writer.text(tokenizer_key("model"), "gpt2");
   writer.text(tokenizer_key("pre"), pre_tokenizer_name(parts.at("pre_tokenizer")));
   writer.texts(tokenizer_key("merges"), model.at("merges").get<std::vector<std::string>>());
@@ -157,17 +157,17 @@ void add_json_parts(GgufWriter& writer, const StorableTokenizer& tokenizer, Piec
 void add_gguf_tokenizer(GgufWriter& writer, const Tokenizers& tokenizers, int64_t vocabulary) {
   if (!tokenizers.source) return writer.text(tokenizer_key("model"), "none");
   const auto* tokenizer = dynamic_cast<const StorableTokenizer*>(tokenizers.source.get());
-  check(tokenizer != nullptr, "[gguf] the tokenizer is of a kind that cannot be stored");
+  if (!tokenizer) throw NoGgufTokenizer("the tokenizer is of a kind that cannot be stored");
   Pieces pieces = plain_pieces(tokenizer->vocabulary(), vocabulary);
   if (!tokenizer->sentencepiece_model().empty())
     add_sentencepiece(writer, *tokenizer, pieces);
   else
     add_json_parts(writer, *tokenizer, pieces);
   writer.texts(tokenizer_key("tokens"), pieces.texts);
-  writer.wholes(tokenizer_key("token_type"), pieces.types);
+  writer.integers(tokenizer_key("token_type"), pieces.types);
   const SpecialIds special = tokenizer->special();
   const auto id = [&](const char* name, int32_t value) {
-    if (value >= 0) writer.whole(tokenizer_key(name), static_cast<uint32_t>(value));
+    if (value >= 0) writer.integer(tokenizer_key(name), static_cast<uint32_t>(value));
   };
   id("bos_token_id", special.begin);
   id("eos_token_id", special.end);

@@ -244,59 +244,59 @@ ordered_json config_json(const GgufFacts& facts) {
 
 void add_gguf_facts(GgufWriter& writer, const GgufFacts& facts) {
   const std::string& name = facts.architecture;
-  const auto whole = [&](const char* key, int64_t value) {
-    writer.whole(name + "." + key, static_cast<uint32_t>(value));
+  const auto put_integer = [&](const char* key, int64_t value) {
+    writer.integer(name + "." + key, static_cast<uint32_t>(value));
   };
-  const auto decimal = [&](const char* key, double value) {
-    writer.decimal(name + "." + key, static_cast<float>(value));
+  const auto put_real = [&](const char* key, double value) {
+    writer.real(name + "." + key, static_cast<float>(value));
   };
   const bool rotary = name != "gpt2" && name != "bert" && name != "t5";
   const bool rms = rotary && name != "gptneox";
-  whole("vocab_size", facts.vocab);
-  whole("context_length", facts.positions);
-  whole("embedding_length", facts.width);
-  whole("block_count", facts.layers);
-  whole("feed_forward_length", facts.ffn);
-  whole("attention.head_count", facts.heads);
-  if (!rms) decimal("attention.layer_norm_epsilon", facts.norm_eps);
+  put_integer("vocab_size", facts.vocab);
+  put_integer("context_length", facts.positions);
+  put_integer("embedding_length", facts.width);
+  put_integer("block_count", facts.layers);
+  put_integer("feed_forward_length", facts.ffn);
+  put_integer("attention.head_count", facts.heads);
+  if (!rms) put_real("attention.layer_norm_epsilon", facts.norm_eps);
   if (rms || name == "t5") {
-    decimal("attention.layer_norm_rms_epsilon", facts.norm_eps);
-    whole("attention.head_count_kv", facts.kv_heads);
-    whole("attention.key_length", facts.head_size);
-    whole("attention.value_length", facts.head_size);
+    put_real("attention.layer_norm_rms_epsilon", facts.norm_eps);
+    put_integer("attention.head_count_kv", facts.kv_heads);
+    put_integer("attention.key_length", facts.head_size);
+    put_integer("attention.value_length", facts.head_size);
   }
   if (rotary) {
-    whole("rope.dimension_count", facts.turned);
-    decimal("rope.freq_base", facts.theta);
+    put_integer("rope.dimension_count", facts.turned);
+    put_real("rope.freq_base", facts.theta);
   }
   if (facts.linear != 1) {
     writer.text(name + ".rope.scaling.type", "linear");
-    decimal("rope.scaling.factor", facts.linear);
+    put_real("rope.scaling.factor", facts.linear);
   }
   if (facts.yarn != 1) {
     writer.text(name + ".rope.scaling.type", "yarn");
-    decimal("rope.scaling.factor", facts.yarn);
+    put_real("rope.scaling.factor", facts.yarn);
   }
-  if (facts.original_positions > 0) whole("rope.scaling.original_context_length", facts.original_positions);
+  if (facts.original_positions > 0) put_integer("rope.scaling.original_context_length", facts.original_positions);
   if (!facts.long_factors.empty()) {
     const double grown = static_cast<double>(facts.positions) / static_cast<double>(facts.original_positions);
     const double original = static_cast<double>(facts.original_positions);
-    decimal("rope.scaling.attn_factor", grown > 1 ? std::sqrt(1 + std::log(grown) / std::log(original)) : 1);
+    put_real("rope.scaling.attn_factor", grown > 1 ? std::sqrt(1 + std::log(grown) / std::log(original)) : 1);
   }
-  if (facts.window > 0) whole("attention.sliding_window", facts.window);
-  if (facts.window > 0 && is_gemma(facts)) whole("attention.sliding_window_pattern", facts.window_period);
-  if (name == "gemma3") decimal("rope.freq_base_swa", facts.local_theta);
-  if (facts.attention_cap > 0) decimal("attn_logit_softcapping", facts.attention_cap);
-  if (facts.logit_cap > 0) decimal("final_logit_softcapping", facts.logit_cap);
+  if (facts.window > 0) put_integer("attention.sliding_window", facts.window);
+  if (facts.window > 0 && is_gemma(facts)) put_integer("attention.sliding_window_pattern", facts.window_period);
+  if (name == "gemma3") put_real("rope.freq_base_swa", facts.local_theta);
+  if (facts.attention_cap > 0) put_real("attn_logit_softcapping", facts.attention_cap);
+  if (facts.logit_cap > 0) put_real("final_logit_softcapping", facts.logit_cap);
   if (name == "gptneox") writer.flag(name + ".use_parallel_residual", facts.parallel);
   if (name == "bert") {
     writer.flag(name + ".attention.causal", false);
-    writer.whole("tokenizer.ggml.token_type_count", static_cast<uint32_t>(facts.token_types));
+    writer.integer("tokenizer.ggml.token_type_count", static_cast<uint32_t>(facts.token_types));
   }
   if (name == "t5") {
-    whole("decoder_block_count", facts.decoder_layers);
-    whole("attention.relative_buckets_count", facts.buckets);
-    whole("decoder_start_token_id", facts.start_token);
+    put_integer("decoder_block_count", facts.decoder_layers);
+    put_integer("attention.relative_buckets_count", facts.buckets);
+    put_integer("decoder_start_token_id", facts.start_token);
   }
 }
 

@@ -18,14 +18,16 @@ class Keys {
   Keys(const GgufFile& file, std::string architecture) : file_(file), architecture_(std::move(architecture)) {}
 
   int64_t size(const std::string& name) const {
-    const auto found = file_.whole(key(name));
+    const auto found = file_.integer(key(name));
     check(found.has_value(), "{}: lacks the key {}: is it a whole model?", file_.where(), key(name));
     return *found;
   }
-  int64_t size(const std::string& name, int64_t otherwise) const { return file_.whole(key(name)).value_or(otherwise); }
-  double decimal(const std::string& name, double otherwise) const {
+  int64_t size(const std::string& name, int64_t otherwise) const {
+    return file_.integer(key(name)).value_or(otherwise);
+  }
+  double real(const std::string& name, double otherwise) const {
     // A file keeps floats; the shortest decimal that is this float is the number that was meant.
-    const auto found = file_.decimal(key(name));
+    const auto found = file_.real(key(name));
     return found ? std::stod(fmt::format("{}", static_cast<float>(*found))) : otherwise;
   }
   void refuse(const std::string& name, const char* what) const {
@@ -64,8 +66,8 @@ std::vector<double> frequency_factors(const GgufFile& file, const char* name, in
 }
 
 void read_rope(const GgufFile& file, const Keys& keys, GgufFacts& facts) {
-  facts.theta = keys.decimal("rope.freq_base", 10000);
-  facts.local_theta = keys.decimal("rope.freq_base_swa", 10000);
+  facts.theta = keys.real("rope.freq_base", 10000);
+  facts.local_theta = keys.real("rope.freq_base_swa", 10000);
   facts.turned = keys.size("rope.dimension_count", facts.head_size);
   const bool partly = facts.architecture == "phi3" || facts.architecture == "gptneox";
   check(facts.turned == facts.head_size || (partly && facts.turned >= 2 && facts.turned < facts.head_size),
@@ -76,10 +78,10 @@ void read_rope(const GgufFile& file, const Keys& keys, GgufFacts& facts) {
   facts.short_factors = frequency_factors(file, "rope_factors_short.weight", facts.turned / 2);
   const std::string scaling = file.text(keys.key("rope.scaling.type")).value_or("none");
   if (scaling == "linear") {
-    facts.linear = keys.decimal("rope.scaling.factor", 1);
+    facts.linear = keys.real("rope.scaling.factor", 1);
     return;
   }
-  if (scaling == "yarn") facts.yarn = keys.decimal("rope.scaling.factor", 1);
+  if (scaling == "yarn") facts.yarn = keys.real("rope.scaling.factor", 1);
   check(scaling == "none" || scaling == "yarn" || !facts.long_factors.empty(),
         "{}: stretches its rotary positions ({}), which Limpid does not compute: take another model", file.where(),
         scaling);
@@ -122,7 +124,7 @@ GgufFacts gguf_facts(const GgufFile& file) {
   facts.head_size = keys.size("attention.key_length", facts.width / facts.heads);
   facts.positions = keys.size("context_length");
   const bool rms = file.has(keys.key("attention.layer_norm_rms_epsilon"));
-  facts.norm_eps = keys.decimal(rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", 1e-5);
+  facts.norm_eps = keys.real(rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", 1e-5);
   facts.tied = file.tensor("output.weight") == nullptr;
   facts.attention_bias = file.tensor("blk.0.attn_q.bias") != nullptr;
   facts.gated = file.tensor("enc.blk.0.ffn_gate.weight") != nullptr;
@@ -131,8 +133,8 @@ GgufFacts gguf_facts(const GgufFile& file) {
     facts.token_types = types->shape[0];
   facts.buckets = keys.size("attention.relative_buckets_count", 32);
   facts.start_token = keys.size("decoder_start_token_id", 0);
-  facts.attention_cap = keys.decimal("attn_logit_softcapping", architecture == "gemma2" ? 50 : 0);
-  facts.logit_cap = keys.decimal("final_logit_softcapping", architecture == "gemma2" ? 30 : 0);
+  facts.attention_cap = keys.real("attn_logit_softcapping", architecture == "gemma2" ? 50 : 0);
+  facts.logit_cap = keys.real("final_logit_softcapping", architecture == "gemma2" ? 30 : 0);
   if (architecture != "gpt2" && architecture != "bert" && architecture != "t5") read_rope(file, keys, facts);
   read_windows(keys, facts);
   return facts;

@@ -16,7 +16,7 @@ void add_special(const GgufFile& file, ordered_json& json) {
   for (const auto& [ours, theirs] : {std::pair{"bos_token_id", "bos_token_id"},
                                      {"eos_token_id", "eos_token_id"},
                                      {"pad_token_id", "padding_token_id"}})
-    if (const auto id = file.whole(std::string("tokenizer.ggml.") + theirs)) json[ours] = *id;
+    if (const auto id = file.integer(std::string("tokenizer.ggml.") + theirs)) json[ours] = *id;
 }
 
 DType type_of(const GgufTensor& tensor, const std::string& where) {

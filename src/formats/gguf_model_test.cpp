@@ -110,7 +110,7 @@ class GgufModels : public testing::Test {
     const std::string family = config.model_type;
     builder.text("general.architecture", family);
     const auto size = [&](const char* key, int64_t value) {
-      builder.whole(family + "." + key, static_cast<uint32_t>(value));
+      builder.integer(family + "." + key, static_cast<uint32_t>(value));
     };
     size("block_count", config.decoder.layers);
     size("context_length", config.max_positions);
@@ -118,9 +118,8 @@ class GgufModels : public testing::Test {
     size("feed_forward_length", config.decoder.ffn);
     size("attention.head_count", config.decoder.heads);
     if (family == "llama") size("attention.head_count_kv", config.decoder.kv_heads);
-    builder.decimal(
-        family + (family == "llama" ? ".attention.layer_norm_rms_epsilon" : ".attention.layer_norm_epsilon"),
-        static_cast<float>(config.norm_eps));
+    builder.real(family + (family == "llama" ? ".attention.layer_norm_rms_epsilon" : ".attention.layer_norm_epsilon"),
+                 static_cast<float>(config.norm_eps));
     return builder;
   }
   // The largest difference between the model's scores and those of its file.
@@ -200,7 +199,7 @@ TEST_F(GgufModels, LayersThatTheFileHasNoTensorsForAreNotBuilt) {
                                      {"embedding_length", 16U},
                                      {"feed_forward_length", 32U},
                                      {"attention.head_count", 2U}})
-      builder.whole(std::string("llama.") + key, value);
+      builder.integer(std::string("llama.") + key, value);
     builder.tensor("token_embd.weight", {23, 16}, 0, std::string(23 * 16 * 4, '\0'));
     EXPECT_THAT(error(builder), HasSubstr("layers")) << layers;
   }
@@ -214,17 +213,17 @@ TEST_F(GgufModels, WhatIsNotComputedIsRefused) {
   EXPECT_THAT(error(scaled), HasSubstr("sideways"));
   GgufBuilder yarn = written(small, DType::f32);
   yarn.text("llama.rope.scaling.type", "yarn");
-  yarn.decimal("llama.rope.scaling.factor", 4);
-  yarn.whole("llama.rope.scaling.original_context_length", 8);
+  yarn.real("llama.rope.scaling.factor", 4);
+  yarn.integer("llama.rope.scaling.original_context_length", 8);
   EXPECT_EQ(error(yarn), "no error");
   EXPECT_EQ(gguf_config(open(yarn)).rope.scaling, RopeScaling::yarn);
-  yarn.decimal("llama.rope.scaling.yarn_beta_fast", 16);
+  yarn.real("llama.rope.scaling.yarn_beta_fast", 16);
   EXPECT_THAT(error(yarn), HasSubstr("yarn_beta_fast"));
   GgufBuilder experts = written(small, DType::f32);
-  experts.whole("llama.expert_count", 8);
+  experts.integer("llama.expert_count", 8);
   EXPECT_THAT(error(experts), HasSubstr("experts"));
   GgufBuilder part = written(small, DType::f32);
-  part.whole("llama.rope.dimension_count", 2);
+  part.integer("llama.rope.dimension_count", 2);
   EXPECT_THAT(error(part), HasSubstr("turns only 2"));
   GgufBuilder family;
   family.text("general.architecture", "mamba");

@@ -28,10 +28,10 @@ std::string error_of(const std::string& bytes) {
 GgufBuilder small_file() {
   GgufBuilder builder;
   builder.text("general.architecture", "llama");
-  builder.whole("a.size", 7);
+  builder.integer("a.size", 7);
   builder.number<int8_t>("a.small", 1, -3);
   builder.number<uint64_t>("a.large", 10, uint64_t{1} << 40);
-  builder.decimal("a.eps", 0.5f);
+  builder.real("a.eps", 0.5f);
   builder.flag("a.flag", true);
   builder.texts("a.texts", {"x", "", "yz"});
   builder.numbers<float>("a.scores", 6, {1.5f, -2.0f});
@@ -53,12 +53,12 @@ class GgufFiles : public testing::Test {
 TEST_F(GgufFiles, ValuesAndTensorsAreRead) {
   const GgufFile file = open(small_file());
   EXPECT_EQ(file.text("general.architecture"), "llama");
-  EXPECT_EQ(file.whole("a.size"), 7);
-  EXPECT_EQ(file.whole("a.small"), -3);
-  EXPECT_EQ(file.whole("a.large"), int64_t{1} << 40);
-  EXPECT_EQ(file.decimal("a.eps"), 0.5);
+  EXPECT_EQ(file.integer("a.size"), 7);
+  EXPECT_EQ(file.integer("a.small"), -3);
+  EXPECT_EQ(file.integer("a.large"), int64_t{1} << 40);
+  EXPECT_EQ(file.real("a.eps"), 0.5);
   EXPECT_EQ(file.flag("a.flag"), true);
-  EXPECT_EQ(file.whole("a.none"), std::nullopt);
+  EXPECT_EQ(file.integer("a.none"), std::nullopt);
   EXPECT_THAT(*file.texts("a.texts"), ElementsAre("x", "", "yz"));
   EXPECT_THAT(*file.numbers("a.scores"), ElementsAre(1.5, -2.0));
   EXPECT_EQ(file.texts("a.none"), nullptr);
@@ -76,8 +76,8 @@ TEST_F(GgufFiles, ValuesAndTensorsAreRead) {
 
 TEST_F(GgufFiles, ValuesOfAnotherTypeAreErrors) {
   const GgufFile file = open(small_file());
-  EXPECT_THROW(file.whole("a.eps"), Error);
-  EXPECT_THROW(file.decimal("a.size"), Error);
+  EXPECT_THROW(file.integer("a.eps"), Error);
+  EXPECT_THROW(file.real("a.size"), Error);
   EXPECT_THROW(file.text("a.size"), Error);
   EXPECT_THROW(file.flag("a.size"), Error);
   EXPECT_THROW(file.texts("a.scores"), Error);
@@ -152,8 +152,8 @@ TEST(Gguf, OtherFilesAreNamed) {
   nested.raw("a", 9, GgufBuilder::array_head(9, 1) + GgufBuilder::array_head(0, 0));
   EXPECT_THAT(error_of(nested.bytes()), HasSubstr("array of type 9"));
   GgufBuilder twice;
-  twice.whole("a", 1);
-  twice.whole("a", 2);
+  twice.integer("a", 1);
+  twice.integer("a", 2);
   EXPECT_THAT(error_of(twice.bytes()), HasSubstr("twice"));
 }
 
@@ -165,7 +165,7 @@ GgufBuilder byte_level_file() {
   builder.texts("tokenizer.ggml.tokens", {"a", "b", "\u0120", "ab", "\u0120ab", "<end>", "<new>"});
   builder.numbers<int32_t>("tokenizer.ggml.token_type", 5, {1, 1, 1, 1, 1, 3, 4});
   builder.texts("tokenizer.ggml.merges", {"a b", "\u0120 ab"});
-  builder.whole("tokenizer.ggml.eos_token_id", 5);
+  builder.integer("tokenizer.ggml.eos_token_id", 5);
   return builder;
 }
 
@@ -193,7 +193,7 @@ TEST_F(GgufFiles, SentencePieceVocabulary) {
   builder.texts("tokenizer.ggml.tokens", {"<unk>", "<s>", "</s>", "\u2581", "a", "b", "ab", "\u2581ab"});
   builder.numbers<float>("tokenizer.ggml.scores", 6, {0, 0, 0, -4, -5, -6, -1, -2});
   builder.numbers<int32_t>("tokenizer.ggml.token_type", 5, {2, 3, 3, 1, 1, 1, 1, 1});
-  builder.whole("tokenizer.ggml.bos_token_id", 1);
+  builder.integer("tokenizer.ggml.bos_token_id", 1);
   const Tokenizers tokenizers = gguf_tokenizers(open(builder));
   EXPECT_THAT(tokenizers.source->encode("ab ba"), ElementsAre(7, 3, 5, 4));
   EXPECT_EQ(tokenizers.source->decode(std::vector<int32_t>{1, 7, 3, 5, 4}), "ab ba");
@@ -238,7 +238,7 @@ TEST_F(GgufFiles, WrongVocabulariesAreErrors) {
   GgufBuilder builder = byte_level_file();
   builder.flag("tokenizer.ggml.add_bos_token", true);  // but there is none to add
   EXPECT_EQ(tokenizer_error(open(builder)), "no error");
-  builder.whole("tokenizer.ggml.bos_token_id", 7);
+  builder.integer("tokenizer.ggml.bos_token_id", 7);
   EXPECT_THAT(tokenizer_error(open(builder)), HasSubstr("beyond the 7 tokens"));
   GgufBuilder other;
   other.text("tokenizer.ggml.model", "rwkv");

@@ -70,8 +70,8 @@ void GgufWriter::key(std::string_view name, uint32_t type) {
   ++key_count_;
 }
 
-void GgufWriter::whole(std::string_view name, uint32_t value) { key(name, u32), append(keys_, value); }
-void GgufWriter::decimal(std::string_view name, float value) { key(name, f32), append(keys_, value); }
+void GgufWriter::integer(std::string_view name, uint32_t value) { key(name, u32), append(keys_, value); }
+void GgufWriter::real(std::string_view name, float value) { key(name, f32), append(keys_, value); }
 void GgufWriter::flag(std::string_view name, bool value) {
   key(name, boolean), append(keys_, static_cast<uint8_t>(value));
 }
@@ -84,11 +84,11 @@ void GgufWriter::texts(std::string_view name, const std::vector<std::string>& va
       append(keys_, static_cast<uint64_t>(values.size()));
   for (const std::string& value : values) append_text(keys_, value);
 }
-void GgufWriter::decimals(std::string_view name, const std::vector<float>& values) {
+void GgufWriter::reals(std::string_view name, const std::vector<float>& values) {
   key(name, array), append(keys_, static_cast<uint32_t>(f32)), append(keys_, static_cast<uint64_t>(values.size()));
   for (const float value : values) append(keys_, value);
 }
-void GgufWriter::wholes(std::string_view name, const std::vector<int32_t>& values) {
+void GgufWriter::integers(std::string_view name, const std::vector<int32_t>& values) {
   key(name, array), append(keys_, static_cast<uint32_t>(i32)), append(keys_, static_cast<uint64_t>(values.size()));
   for (const int32_t value : values) append(keys_, value);
 }

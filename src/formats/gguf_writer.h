@@ -23,13 +23,13 @@ struct GgufTensorToWrite {
 
 class GgufWriter {
  public:
-  void whole(std::string_view name, uint32_t value);
-  void decimal(std::string_view name, float value);
+  void integer(std::string_view name, uint32_t value);
+  void real(std::string_view name, float value);
   void flag(std::string_view name, bool value);
   void text(std::string_view name, std::string_view value);
   void texts(std::string_view name, const std::vector<std::string>& values);
-  void decimals(std::string_view name, const std::vector<float>& values);
-  void wholes(std::string_view name, const std::vector<int32_t>& values);
+  void reals(std::string_view name, const std::vector<float>& values);
+  void integers(std::string_view name, const std::vector<int32_t>& values);
   void bytes(std::string_view name, std::string_view values);
 
   void tensor(GgufTensorToWrite tensor) { tensors_.push_back(std::move(tensor)); }

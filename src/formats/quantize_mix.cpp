@@ -162,7 +162,8 @@ std::vector<DType> mixed_types(Model& model, std::string_view mix) {
   const Config& config = model.config();
   std::vector<const Weight*> weights;
   model.visit_parameters([&](Weight& weight) { weights.push_back(&weight); });
-  const bool tied = std::none_of(weights.begin(), weights.end(), [&](const Weight* weight) {
+  // An encoder's head is no output layer there.
+  const bool tied = !config.writes() || std::none_of(weights.begin(), weights.end(), [&](const Weight* weight) {
     return weight->part == ParameterRole::output && weight->is_matrix() && !stays_plain(*weight, config);
   });
   std::vector<Place> places;

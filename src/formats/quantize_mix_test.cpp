@@ -48,6 +48,19 @@ TEST(QuantizeMix, ValuesAndTheWayBackGetMoreBits) {
   }
 }
 
+TEST(QuantizeMix, TheWordsOfAnEncoderCountAsItsOutput) {  // with a head that others do not store, and without
+  Json json = small_configs().at("bert");
+  json.merge_patch({{"hidden_size", 256}, {"num_attention_heads", 4}, {"intermediate_size", 256}});
+  for (const char* of_class : {"BertModel", "BertForMaskedLM", "BertForSequenceClassification"}) {
+    json["architectures"] = {of_class};
+    std::map<std::string, std::string> words;
+    for (const auto& [name, type] : types_of(json, "Q4_K_M"))
+      if (name.ends_with("word_embeddings.weight")) words[name] = type;
+    ASSERT_EQ(words.size(), 1U) << of_class;
+    EXPECT_EQ(words.begin()->second, "Q6_K") << of_class;
+  }
+}
+
 TEST(QuantizeMix, SmallerMixes) {
   const auto two = types_of(wide_llama(16), "Q2_K");  // two queries look at each key
   EXPECT_EQ(two.at(layer(3, "self_attn.v_proj")), "Q3_K");

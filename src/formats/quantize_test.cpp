@@ -143,7 +143,7 @@ TEST_F(Quantized, TypesAndSizes) {
   for (const GgufTensor& tensor : file.tensors())
     if (tensor.type->name == "Q4_0") bytes += static_cast<int64_t>(tensor.bytes.size());
   EXPECT_EQ(bytes, matrices / 32 * 18);
-  EXPECT_EQ(file.whole("general.file_type"), 2);
+  EXPECT_EQ(file.integer("general.file_type"), 2);
 }
 
 TEST_F(Quantized, GradientsPassThroughQuantisedLayers) {
@@ -233,7 +233,8 @@ std::vector<Choice> choices(const Model& model, const Batch& batch) {
 TEST_F(Quantized, TokensKeepTheirExperts) {
   for (const std::string name : {"mixtral", "qwen2_moe", "qwen3_moe"}) {
     Json config = small_configs().at(name);
-    config.merge_patch({{"hidden_size", 64}, {"intermediate_size", 64}, {"head_dim", nullptr}});
+    config.merge_patch(
+        {{"hidden_size", 64}, {"intermediate_size", 64}, {"head_dim", nullptr}, {"rope_theta", 10000.0}});
     for (const char* count : {"num_local_experts", "num_experts"})
       if (config.contains(count)) config[count] = 8;
     for (const char* features : {"moe_intermediate_size", "shared_expert_intermediate_size"})

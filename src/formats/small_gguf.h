@@ -35,8 +35,8 @@ class GgufBuilder {
     append_raw(bytes, value);
     raw(key, type, bytes);
   }
-  void whole(std::string_view key, uint32_t value) { number(key, 4, value); }
-  void decimal(std::string_view key, float value) { number(key, 6, value); }
+  void integer(std::string_view key, uint32_t value) { number(key, 4, value); }
+  void real(std::string_view key, float value) { number(key, 6, value); }
   void flag(std::string_view key, bool value) { number(key, 7, static_cast<uint8_t>(value)); }
   void text(std::string_view key, std::string_view value) { raw(key, 8, length_and_text(value)); }
   void texts(std::string_view key, const std::vector<std::string>& values) {

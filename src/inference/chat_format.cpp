@@ -18,7 +18,7 @@ std::optional<ChatFormat> open_gguf(const std::filesystem::path& path) {
                                   {"eos_token", "eos_token_id"},
                                   {"unk_token", "unknown_token_id"},
                                   {"pad_token", "padding_token_id"}}) {
-    const auto id = file.whole(std::string("tokenizer.ggml.") + key);
+    const auto id = file.integer(std::string("tokenizer.ggml.") + key);
     if (tokens && id && *id >= 0 && *id < std::ssize(*tokens)) special[name] = (*tokens)[static_cast<size_t>(*id)];
   }
   return ChatFormat(ChatTemplate::parse(*text), std::move(special));

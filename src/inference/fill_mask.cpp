@@ -11,7 +11,7 @@
 namespace limpid {
 namespace {
 
-constexpr int64_t kTokensAtOnce = 4096;  // bounds memory
+constexpr int64_t kTokensAtOnce = 4096, kScoresAtOnce = int64_t{1} << 26;  // bound memory
 
 // Calls use(text, token's place, its row of scores) for every token that is asked for.
 using Asked = std::function<bool(size_t text, size_t place)>;
@@ -33,15 +33,19 @@ void each_score(const Model& model, std::span<const std::vector<int32_t>> texts,
         }
       tokens += static_cast<int64_t>(texts[begin].size());
     }
-    if (places.empty()) continue;
-    const Arena arena;
-    Run run({.arena = arena});
     Batch batch;
     batch.input = Tokens::of(part);
-    const Tensor logits = model.logits(run, batch, TokenChoice::of(chosen));
-    const ConstMatrix rows = logits.values();
-    for (size_t i = 0; i < places.size(); ++i)
-      use(places[i].first, places[i].second, {rows.row(static_cast<int64_t>(i)), static_cast<size_t>(rows.cols)});
+    const auto at_once = static_cast<size_t>(std::max<int64_t>(1, kScoresAtOnce / model.config().vocab));
+    for (size_t first = 0; first < places.size(); first += at_once) {  // almost always once
+      const size_t count = std::min(at_once, places.size() - first);
+      Run run({.arena = Arena()});
+      const auto from = chosen.begin() + static_cast<ptrdiff_t>(first);
+      const Tensor logits = model.logits(run, batch, TokenChoice::of({from, from + static_cast<ptrdiff_t>(count)}));
+      const ConstMatrix rows = logits.values();
+      for (size_t i = 0; i < count; ++i)
+        use(places[first + i].first, places[first + i].second,
+            {rows.row(static_cast<int64_t>(i)), static_cast<size_t>(rows.cols)});
+    }
   }
 }
 

@@ -14,10 +14,10 @@ class Reader {
  public:
   Reader(const json& file, int64_t vocab, std::string where) : file_(file), vocab_(vocab), where_(std::move(where)) {}
 
-  std::optional<int64_t> whole(const char* key) const {
+  std::optional<int64_t> integer(const char* key) const {
     return read<int64_t>(key, &json::is_number_integer, "a whole number");
   }
-  std::optional<double> decimal(const char* key) const { return read<double>(key, &json::is_number, "a number"); }
+  std::optional<double> real(const char* key) const { return read<double>(key, &json::is_number, "a number"); }
   std::optional<bool> flag(const char* key) const { return read<bool>(key, &json::is_boolean, "true or false"); }
   std::optional<int32_t> token(const char* key) const {
     const json* value = find(key);
@@ -89,18 +89,18 @@ GenerationConfig read_generation_config(const fs::path& folder, int64_t vocab) {
   rules.forced_first = reader.token("forced_bos_token_id");
   rules.forced_last = reader.token("forced_eos_token_id");
   rules.ends = reader.tokens("eos_token_id");
-  config.beams = reader.whole("num_beams");
-  config.max_tokens = reader.whole("max_new_tokens");
-  config.max_length = reader.whole("max_length");
-  if (const auto length = reader.whole("min_length")) rules.least_tokens = *length - 1;
-  if (const auto tokens = reader.whole("min_new_tokens")) rules.least_tokens = *tokens;
-  rules.no_repeat_ngram = reader.whole("no_repeat_ngram_size").value_or(0);
-  config.repetition_penalty = reader.decimal("repetition_penalty");
-  config.min_p = reader.decimal("min_p");
-  config.length_penalty = reader.decimal("length_penalty");
-  config.temperature = reader.decimal("temperature");
-  config.top_p = reader.decimal("top_p");
-  config.top_k = reader.whole("top_k");
+  config.beams = reader.integer("num_beams");
+  config.max_tokens = reader.integer("max_new_tokens");
+  config.max_length = reader.integer("max_length");
+  if (const auto length = reader.integer("min_length")) rules.least_tokens = *length - 1;
+  if (const auto tokens = reader.integer("min_new_tokens")) rules.least_tokens = *tokens;
+  rules.no_repeat_ngram = reader.integer("no_repeat_ngram_size").value_or(0);
+  config.repetition_penalty = reader.real("repetition_penalty");
+  config.min_p = reader.real("min_p");
+  config.length_penalty = reader.real("length_penalty");
+  config.temperature = reader.real("temperature");
+  config.top_p = reader.real("top_p");
+  config.top_k = reader.integer("top_k");
   config.draws = reader.flag("do_sample");
   return config;
 }

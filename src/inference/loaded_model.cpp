@@ -105,7 +105,7 @@ LoadedModel load_gguf(const fs::path& path, const LoadOptions& options) {
   holder->keep(file);
   loaded.model->keep(holder);
   const std::string pooling = file->text("general.architecture").value_or("") + ".pooling_type";
-  loaded.sentence.embedding.pooling = pooling_of_gguf(file->whole(pooling).value_or(0));
+  loaded.sentence.embedding.pooling = pooling_of_gguf(file->integer(pooling).value_or(0));
   return loaded;
 }
 

@@ -193,7 +193,7 @@ TEST_F(LoadedModels, FilesAreToldByWhatTheyHold) {
   EXPECT_NE(error_of("model.bin", "hello").find("[llama2.c]"), std::string::npos);
   GgufBuilder vocabulary;
   vocabulary.text("general.architecture", "gpt2");
-  vocabulary.whole("gpt2.embedding_length", 4);
+  vocabulary.integer("gpt2.embedding_length", 4);
   EXPECT_NE(error_of("any.name", vocabulary.bytes()).find("a vocabulary, no model"), std::string::npos);
   EXPECT_EQ(open_tokenizers(folder()).source->size(), tokenizers_.source->size());
   EXPECT_EQ(open_tokenizers(folder() / "tokenizer.json").source->size(), tokenizers_.source->size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -20,6 +21,10 @@ struct Scored {
 
 bool likelier(const Scored& a, const Scored& b) { return a.score > b.score || (a.score == b.score && a.id < b.id); }
 
+bool penalises(const SamplingOptions& options) {
+  return options.repetition_penalty != 1 || options.frequency_penalty != 0 || options.presence_penalty != 0;
+}
+
 // Scores after bias and penalties.
 std::vector<Scored> adjusted(std::span<const real> logits, std::span<const int32_t> history,
                              const SamplingOptions& options) {
@@ -30,10 +35,9 @@ std::vector<Scored> adjusted(std::span<const real> logits, std::span<const int32
     if (known(id)) scored[id].score += bias;
   if (options.penalty_window > 0 && static_cast<int64_t>(history.size()) > options.penalty_window)
     history = history.last(static_cast<size_t>(options.penalty_window));
-  const bool penalises =
-      options.repetition_penalty != 1 || options.frequency_penalty != 0 || options.presence_penalty != 0;
+  const bool counted = penalises(options);
   std::unordered_map<int32_t, int64_t> counts;
-  for (size_t i = 0; penalises && i < history.size(); ++i)
+  for (size_t i = 0; counted && i < history.size(); ++i)
     if (known(history[i])) ++counts[history[i]];
   for (const auto& [id, count] : counts) {
     double& score = scored[id].score;
@@ -108,6 +112,18 @@ std::vector<Candidate> normalised(std::span<const Scored> tokens, const Weights&
   return result;
 }
 
+// The likeliest token of scores that nothing is added to or taken from: without a list of them all. None: those that
+// are never to be chosen stand before all others.
+std::optional<int32_t> likeliest_allowed(std::span<const real> logits, const std::vector<int32_t>& never) {
+  std::vector<kernels::RankedNumber> best(std::min(logits.size(), never.size() + 1));
+  if (!kernels::top_numbers(logits, best)) return std::nullopt;
+  for (const kernels::RankedNumber& token : best)
+    if (static_cast<double>(token.value) > kForbidden &&
+        std::find(never.begin(), never.end(), token.place) == never.end())
+      return token.place;
+  return std::nullopt;
+}
+
 }  // namespace
 
 void check_sampling(const SamplingOptions& options) {
@@ -129,6 +145,9 @@ void check_sampling(const SamplingOptions& options) {
 std::vector<Candidate> candidates(std::span<const real> logits, std::span<const int32_t> history,
                                   const SamplingOptions& options) {
   check(!logits.empty(), "[sampling] there are no tokens to choose from");
+  constexpr size_t kFew = 16;
+  if (options.temperature == 0 && options.bias.empty() && !penalises(options) && options.never.size() <= kFew)
+    if (const auto id = likeliest_allowed(logits, options.never)) return {{*id, 1}};
   std::vector<Scored> tokens = adjusted(logits, history, options);
   const Scored best = *std::min_element(tokens.begin(), tokens.end(), likelier);
   check(best.score > kForbidden, "[sampling] every token is forbidden: allow at least one");
@@ -164,14 +183,12 @@ double log_sum_of_exp(std::span<const real> logits) {
 }
 
 std::vector<TokenScore> likeliest(std::span<const real> logits, int64_t count, double log_sum) {
-  std::vector<int32_t> ids(logits.size());
-  for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<int32_t>(i);
-  const auto end = ids.begin() + std::clamp<int64_t>(count, 0, static_cast<int64_t>(ids.size()));
-  std::partial_sort(ids.begin(), end, ids.end(),
-                    [&](int32_t a, int32_t b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); });
+  if (count <= 0) return {};
+  std::vector<kernels::RankedNumber> best(std::min(logits.size(), static_cast<size_t>(count)));
+  kernels::top_numbers(logits, best);
   std::vector<TokenScore> result;
-  for (auto id = ids.begin(); id != end; ++id)
-    result.push_back({*id, static_cast<real>(static_cast<double>(logits[*id]) - log_sum)});
+  for (const kernels::RankedNumber& token : best)
+    result.push_back({token.place, static_cast<real>(static_cast<double>(token.value) - log_sum)});
   return result;
 }
 

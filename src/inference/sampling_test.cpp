@@ -177,5 +177,21 @@ TEST(Sampling, RefusesWhatCannotBeMeant) {
   EXPECT_THROW(log_sum_of_exp(std::vector<real>{1, std::nanf("")}), Error);
 }
 
+// Without bias and penalties the likeliest is found without a list of all tokens: it is the same one.
+TEST(Sampling, TheLikeliestIsTheSameByBothWays) {
+  Random random(7);
+  std::vector<real> logits(1000);
+  for (real& score : logits) score = static_cast<real>(random.below(50));  // many are equal
+  SamplingOptions plain;
+  plain.temperature = 0;
+  for (int round = 0; round < 15; ++round) {
+    SamplingOptions listed = plain;
+    listed.bias = {{3, 0}};
+    const int32_t id = candidates(logits, {}, plain).at(0).id;
+    EXPECT_EQ(id, candidates(logits, {}, listed).at(0).id);
+    plain.never.push_back(id);
+  }
+}
+
 }  // namespace
 }  // namespace limpid

@@ -1,5 +1,7 @@
 #include "inference/sentence_settings.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "base/nearest.h"
@@ -74,7 +76,11 @@ void read_modules(const fs::path& folder, SentenceSettings& settings) {
   check(modules.is_array(), "[embed] {}: is no list", (folder / "modules.json").string());
   for (const json& module : modules) {
     const std::string type = text_of(module, "type"), name = type.substr(type.rfind('.') + 1);
-    const fs::path path = folder / text_of(module, "path");
+    const fs::path inside = text_of(module, "path");
+    check(inside.is_relative() && std::find(inside.begin(), inside.end(), "..") == inside.end(),
+          "[embed] {}: the module {} lies outside of the model's folder: {}", (folder / "modules.json").string(), type,
+          inside.string());
+    const fs::path path = folder / inside;
     if (name == "Pooling")
       settings.embedding.pooling = read_pooling(path / "config.json");
     else if (name == "Normalize")

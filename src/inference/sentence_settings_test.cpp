@@ -2,6 +2,7 @@
 
 #include "inference/sentence_settings.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -36,6 +37,11 @@ TEST(SentenceSettings, AreThoseOfTheFiles) {
   EXPECT_EQ(settings.prompt("query"), "query: ");
   EXPECT_EQ(settings.prompt(""), "");
   EXPECT_THROW(settings.prompt("querry"), Error);
+  for (const char* outside : {"../1_Pooling", "/etc", "1_Pooling/../../x"}) {
+    write_text(folder.path() / "modules.json",
+               fmt::format(R"([{{"path": "{}", "type": "sentence_transformers.models.Pooling"}}])", outside));
+    EXPECT_THROW(read_sentence_settings(folder.path()), Error) << outside;
+  }
   write_text(folder.path() / "modules.json", R"([{"path": "", "type": "sentence_transformers.models.LSTM"}])");
   EXPECT_THROW(read_sentence_settings(folder.path()), Error);
 }

@@ -1,9 +1,11 @@
 #include "inspect/direction.h"
 
+#include <charconv>
 #include <cstring>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/nearest.h"
 #include "inspect/tap_rows.h"
 #include "inspect/weights.h"
@@ -35,6 +37,27 @@ std::string_view after_key(std::string_view header, std::string_view key, const 
   return header.substr(at + key.size());
 }
 
+// How many numbers a header promises, which have to be a vector: of a table nobody could say which row is meant.
+int64_t vector_length(std::string_view header, const std::filesystem::path& path) {
+  const std::string_view given = after_key(header, "'shape': (", path);
+  const std::string_view shape = given.substr(0, given.find(')'));
+  int64_t count = 1, long_sides = 0;
+  for (const char *at = shape.data(), *end = at + shape.size(); at != end;) {
+    int64_t side = 0;
+    const auto [next, error] = std::from_chars(at, end, side);
+    if (error == std::errc()) {
+      if (side != 1) count = side, ++long_sides;
+      at = next;
+    } else {
+      check(error == std::errc::invalid_argument && (*at == ',' || *at == ' '), "[npy] {}: {} is no shape",
+            path.string(), in_quotes(shape));
+      ++at;
+    }
+  }
+  check(long_sides <= 1, "[npy] {}: has the shape {}: a direction is one vector", path.string(), in_quotes(shape));
+  return count;
+}
+
 template <class Number>
 std::vector<double> converted(std::span<const std::byte> bytes) {
   std::vector<double> numbers(bytes.size() / sizeof(Number));
@@ -62,8 +85,10 @@ std::vector<double> read_npy_vector(const std::filesystem::path& path) {
   const std::string_view type = after_key(header, "'descr': '", path).substr(0, 3);
   const auto numbers = bytes.subspan(begin + length);
   check(type == "<f4" || type == "<f8", "[npy] {}: holds {}: save it as float32 or float64", path.string(), type);
-  check(!numbers.empty() && numbers.size() % (type == "<f4" ? 4 : 8) == 0, "[npy] {}: no whole numbers: truncated?",
-        path.string());
+  const int64_t size = type == "<f4" ? 4 : 8, count = vector_length(header, path);
+  check(count > 0 && count <= INT64_MAX / size && std::ssize(numbers) == count * size,
+        "[npy] {}: has {} bytes of numbers, where its shape says {} numbers: truncated?", path.string(), numbers.size(),
+        count);
   return type == "<f4" ? converted<float>(numbers) : converted<double>(numbers);
 }
 

@@ -60,6 +60,22 @@ Json edit_json(const Session& session, const FactWorld& world, const FactEdit& o
           {"same_relation_and_answer", one.same_relation_and_answer}};
 }
 
+// The fact that was looked at closely, and what one clean vector brings back of it: by tap, (layers, tokens).
+Json traced_json(const FactWorld& world, const FactStudy& study) {
+  const Fact& fact = world.facts()[study.fact];
+  Json restored = Json::object();
+  for (const TraceMap& map : study.trace.maps) {
+    std::vector<std::vector<double>> layers(map.taps.size());
+    for (size_t layer = 0; layer < layers.size(); ++layer)
+      for (int64_t position = 0; position < study.trace.positions; ++position)
+        layers[layer].push_back(study.trace.restored(map, static_cast<int64_t>(layer), position));
+    restored[map.name] = layers;
+  }
+  return {{"subject", fact.subject}, {"relation", fact.relation},        {"object", fact.object},
+          {"tokens", study.tokens},  {"probability", study.trace.clean}, {"corrupted", study.trace.corrupted},
+          {"restored", restored}};
+}
+
 }  // namespace
 
 AblationSummary::AblationSummary(const std::vector<Ablation>& all)
@@ -99,6 +115,7 @@ Json fact_study_json(const Session& session, const FactWorld& world, const FactS
   return {{"facts", study.facts},
           {"recall",
            {{"facts", study.recall_facts}, {"trained", study.recall_trained}, {"held_out", study.recall_held_out}}},
+          {"fact", traced_json(world, study)},
           {"trace", traces},
           {"ablation", ablation_json(session, study.ablation)},
           {"ablations",

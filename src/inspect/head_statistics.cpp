@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "inference/decoder_state.h"
 #include "inspect/tap_rows.h"
@@ -83,8 +84,9 @@ std::vector<HeadStatistics> head_statistics(const Model& model, const std::vecto
     const std::map<std::string, TapValues> patterns = tap_values(model, *example, names);
     for (size_t a = 0; a < attention.size(); ++a) {
       const TapValues& pattern = patterns.at(attention[a].name);
-      for (size_t head = 0; head < counters[a].size(); ++head)
-        counters[a][head].add({pattern.row(0, static_cast<int64_t>(head)), pattern.positions, pattern.cols});
+      parallel_for(std::ssize(counters[a]), [&](int64_t head) {
+        counters[a][static_cast<size_t>(head)].add({pattern.row(0, head), pattern.positions, pattern.cols});
+      });
     }
   }
   std::vector<HeadStatistics> result;

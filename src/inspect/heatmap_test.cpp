@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "inspect/display_text.h"
+#include "inspect/pictures.h"
+#include "inspect/small_session.h"
 
 namespace limpid {
 namespace {
@@ -55,6 +57,22 @@ TEST(Heatmap, EveryLineFitsTheTerminal) {
   for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
     EXPECT_LE(display_width(text.substr(begin, end - begin)), 60);
   EXPECT_THAT(text, HasSubstr("%%"));  // the strongest value survives pooling
+}
+
+TEST(Heatmap, EveryFamilyHasAPictureOfABlock) {  // of mixtures of experts, what the router chooses
+  for (const auto& [name, json] : small_configs()) {
+    SCOPED_TRACE(name);
+    const SmallSession small(name);
+    const Config& config = small.session.config();
+    if (config.recurrent()) continue;
+    const Picture picture = block_picture(small.session, small.example(), {});
+    ASSERT_EQ(picture.maps.size(), config.feed_forward ? 4U : 1U);
+    for (const Heatmap& map : picture.maps) EXPECT_GT(map.values.size(), 0U);
+    if (config.experts.count > 0) {
+      EXPECT_EQ(picture.maps[1].column_count, config.experts.count);
+      EXPECT_EQ(picture.maps[2].column_count, config.experts.chosen);
+    }
+  }
 }
 
 TEST(Heatmap, WideLabelsKeepColumnsUnderEachOther) {

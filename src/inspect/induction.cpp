@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -79,6 +80,7 @@ InductionPoint measure(const Model& model, const std::vector<Sequence>& held_out
   point.score = scores[best];
   point.layer = best / heads;
   point.head = best % heads;
+  point.scores = std::move(scores);
   point.first = half_loss(model, held_out, false);
   point.second = half_loss(model, held_out, true);
   return point;
@@ -86,8 +88,7 @@ InductionPoint measure(const Model& model, const std::vector<Sequence>& held_out
 
 }  // namespace
 
-std::vector<InductionCurve> study_induction(const InductionStudyOptions& options,
-                                            const std::function<bool(int64_t, const std::string&)>& progress) {
+std::vector<InductionCurve> study_induction(const InductionStudyOptions& options, const InductionProgress& progress) {
   check(options.alphabet >= 2, "[induction] an alphabet has at least two letters");
   check(options.shortest >= 2 && options.longest >= options.shortest,
         "[induction] at least two letters are said twice, and the longest is no shorter than the shortest");
@@ -119,13 +120,22 @@ std::vector<InductionCurve> study_induction(const InductionStudyOptions& options
       optimizer.step(parameters, gradients, options.learning_rate * warm);
       if ((step + 1) % options.every == 0 || step + 1 == options.steps)
         curve.points.push_back(measure(*model, held_out, step + 1));
-      const bool going = !progress || progress(++done, fmt::format("{} layer{}, score {:.2f}", layers,
-                                                                   layers > 1 ? "s" : "", curve.points.back().score));
-      check(going, "[induction] interrupted: nothing was written");
+      check(!progress || progress(++done, curve), "[induction] interrupted: nothing was written");
     }
     curves.push_back(std::move(curve));
   }
   return curves;
+}
+
+nlohmann::ordered_json induction_json(const InductionPoint& point) {
+  return {{"step", point.step},     {"score", point.score},      {"layer", point.layer},       {"head", point.head},
+          {"scores", point.scores}, {"loss_first", point.first}, {"loss_second", point.second}};
+}
+
+nlohmann::ordered_json induction_json(const InductionCurve& curve) {
+  nlohmann::ordered_json points = nlohmann::ordered_json::array();
+  for (const InductionPoint& point : curve.points) points.push_back(induction_json(point));
+  return {{"layers", curve.layers}, {"parameters", curve.parameters}, {"points", points}};
 }
 
 Chart induction_chart(const std::vector<InductionCurve>& curves) {

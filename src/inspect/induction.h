@@ -4,6 +4,7 @@
 // second saying; a model with one layer cannot, because no head can look for a letter's follower by the letter alone.
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct InductionPoint {
   int64_t step = 0;
   double score = 0;             // of the head with the highest: attention to what followed last time
   int64_t layer = 0, head = 0;  // which
+  std::vector<double> scores;   // of every head, (layers, heads)
   double first = 0,
          second = 0;  // loss in nats a letter of the first saying (log of the alphabet at best) and of the second
 };
@@ -37,9 +39,14 @@ struct InductionCurve {
   std::vector<InductionPoint> points;
 };
 
-// `progress` hears the steps done of all models; false ends it with an Error.
+// `progress` hears after every step the steps done of all models, and what is known of the one that is being trained;
+// false ends it with an Error.
+using InductionProgress = std::function<bool(int64_t done, const InductionCurve& so_far)>;
 std::vector<InductionCurve> study_induction(const InductionStudyOptions& options,
-                                            const std::function<bool(int64_t done, const std::string&)>& progress = {});
+                                            const InductionProgress& progress = {});
+
+nlohmann::ordered_json induction_json(const InductionPoint& point);
+nlohmann::ordered_json induction_json(const InductionCurve& curve);
 
 Chart induction_chart(const std::vector<InductionCurve>& curves);
 Chart induction_loss_chart(const std::vector<InductionCurve>& curves);

@@ -287,17 +287,25 @@ TEST(Intervention, SaysWhatIsWrong) {
 TEST(Intervention, ReadsNumpysVectors) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "v.npy";
-  {
+  const auto read = [&](const std::string& shape) {
     std::ofstream file(path, std::ios::binary);
-    const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n";
+    const std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + ", }\n";
     file.write("\x93NUMPY\x01\x00", 8);
     const char length[] = {static_cast<char>(header.size()), 0};
     file.write(length, 2);
     file << header;
-    const float numbers[] = {1, -2, 0.5};
+    const float numbers[] = {1, -2, 0.5, 4};
     file.write(reinterpret_cast<const char*>(numbers), sizeof(numbers));
-  }
-  EXPECT_EQ(read_npy_vector(path), (std::vector<double>{1, -2, 0.5}));
+    file.close();
+    return read_npy_vector(path);
+  };
+  for (const char* shape : {"(4,)", "(1, 4)", "(4, 1)"})
+    EXPECT_EQ(read(shape), (std::vector<double>{1, -2, 0.5, 4})) << shape;
+  EXPECT_NE(message([&] { read("(2, 2)"); }).find("has the shape \"2, 2\": a direction is one vector"),
+            std::string::npos);
+  for (const char* shape : {"(3,)", "(5,)", "(0,)", "(-4,)", "()", "(4611686018427387904,)"})
+    EXPECT_NE(message([&] { read(shape); }).find("truncated?"), std::string::npos) << shape;
+  EXPECT_NE(message([&] { read("(4x)"); }).find("is no shape"), std::string::npos);
 }
 
 }  // namespace

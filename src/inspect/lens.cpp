@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "autograd/ops.h"
 #include "base/parallel.h"
@@ -11,6 +12,8 @@
 
 namespace limpid {
 namespace {
+
+constexpr int64_t kLogitsAtOnce = 16 << 20;  // numbers
 
 // Whether the output layer of a recurrent model reads more than the state.
 bool reads_context(const Config& config) { return config.recurrent() && config.rnn.context != ContextUse::initial; }
@@ -29,20 +32,25 @@ class Unembedding {
     check(config_.has_output(), "[look] this model ends in vectors: it has no words to read its layers as");
   }
 
-  // Of so many positions.
-  Tensor logits(const std::string& layer, int64_t first, int64_t count) const {
+  // Of so many positions in each of some layers, one layer behind the other: what they are multiplied with is the
+  // largest matrix of many models, and is read once for all of them.
+  Tensor logits(std::span<const std::string> layers, int64_t first, int64_t count) const {
     Run run({});
-    const auto some = [&](const std::string& tap) {
-      const TapValues& values = seen_.at(tap);
-      return constant(run, ConstMatrix(values.row(first), count, values.cols));
+    const auto rows_of = [&](std::span<const std::string> taps) {
+      std::vector<real> numbers;
+      for (const std::string& tap : taps)
+        numbers.insert(numbers.end(), seen_.at(tap).row(first), seen_.at(tap).row(first + count));
+      return constant(run, ConstMatrix(numbers.data(), std::ssize(taps) * count, seen_.at(taps[0]).cols));
     };
-    Tensor x = some(layer);
+    Tensor x = rows_of(layers);
     if (reads_context(config_)) {
-      const Tensor parts[] = {x, some("context"), some("decoder.embed")};
+      const std::vector<std::string> contexts(layers.size(), "context"), embedded(layers.size(), "decoder.embed");
+      const Tensor parts[] = {x, rows_of(contexts), rows_of(embedded)};
       x = concatenate_columns(run, parts);
     }
-    x = model_.finish(run, x, Sequences({x.rows()}));
-    return model_.output().logits(run, x, Sequences({x.rows()}));
+    const Sequences rows(std::vector<int64_t>(layers.size(), count));
+    x = model_.finish(run, x, rows);
+    return model_.output().logits(run, x, rows);
   }
 
  private:
@@ -83,7 +91,7 @@ std::vector<std::string> lens_layers(const Config& config) {
 }
 
 Tensor lens_logits(const Model& model, const Example& example, const std::string& layer) {
-  return Unembedding(model, example).logits(layer, 0, example.positions());
+  return Unembedding(model, example).logits(std::span(&layer, 1), 0, example.positions());
 }
 
 LensTable logit_lens(const Model& model, const Example& example, const LensOptions& options) {
@@ -92,16 +100,19 @@ LensTable logit_lens(const Model& model, const Example& example, const LensOptio
   check(options.first >= 0 && options.first <= last && last < example.positions(),
         "[look] there are no positions {} … {}: the text has {} tokens", options.first, last, example.positions());
   LensTable table{.layers = lens_layers(model.config()), .first = options.first, .positions = last + 1 - options.first};
-  for (const std::string& layer : table.layers) {
-    const Tensor logits = unembedding.logits(layer, table.first, table.positions);
+  const int64_t count = table.positions, vocab = model.config().vocab;
+  const auto at_once = static_cast<size_t>(std::max<int64_t>(1, kLogitsAtOnce / std::max<int64_t>(1, count * vocab)));
+  for (size_t begin = 0; begin < table.layers.size(); begin += at_once) {
+    const size_t layers = std::min(at_once, table.layers.size() - begin);
+    const Tensor logits = unembedding.logits(std::span(table.layers).subspan(begin, layers), table.first, count);
     check(options.watched < logits.cols(), "[look] there is no token {}: the model chooses among {}", options.watched,
           logits.cols());
-    const size_t begin = table.cells.size();
-    table.cells.resize(begin + static_cast<size_t>(table.positions));
-    parallel_for(table.positions, [&](int64_t i) {
-      table.cells[begin + static_cast<size_t>(i)] =
-          read_cell(logits.values().row(i), logits.cols(), options.top,
-                    options.watched >= 0 ? options.watched : example.next[table.first + i]);
+    const size_t done = table.cells.size();
+    table.cells.resize(done + static_cast<size_t>(logits.rows()));
+    parallel_for(logits.rows(), [&](int64_t i) {
+      const int32_t watched = options.watched >= 0 ? options.watched : example.next[table.first + i % count];
+      table.cells[done + static_cast<size_t>(i)] =
+          read_cell(logits.values().row(i), logits.cols(), options.top, watched);
     });
   }
   return table;

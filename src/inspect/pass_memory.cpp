@@ -6,51 +6,60 @@
 #include "inspect/pass.h"
 
 namespace limpid {
+namespace {
+
+constexpr std::string_view kLogits = "logits";  // the one tap of the output layer
+
+}  // namespace
 
 // Keeps the values of some taps.
 class PassMemory::Keeper : public Probe {
  public:
-  Keeper(const std::vector<std::string>& names, const Batch& batch)
-      : names_(names.begin(), names.end()), batch_(batch) {}
+  Keeper(std::set<std::string, std::less<>> names, const Batch& batch) : names_(std::move(names)), batch_(batch) {}
 
   bool wants(std::string_view name) const override { return names_.contains(name); }
 
   Tensor visit(const Tap& tap) override {
-    Kept& kept = shown[tap.name];
-    if (tap.layout.order) {
-      gather_values(tap, batch_, kept.steps);
-    } else {
-      kept = {.value = tap.value,
-              .pairs = tap.layout.keys != nullptr,
-              .heads = tap.layout.heads,
-              .keys = tap.layout.keys ? tap.layout.keys->length(0) : 0,
-              .steps = {}};
+    TapValues& values = shown[tap.name];
+    const ConstMatrix from = tap.value.values();
+    if (tap.layout.order || !from.contiguous()) {
+      gather_values(tap, batch_, values);
+      return tap.value;
     }
+    const bool pairs = tap.layout.keys != nullptr;
+    const int64_t heads = pairs ? tap.layout.heads : 1, cols = pairs ? tap.layout.keys->length(0) : from.cols;
+    values = {.pairs = pairs, .heads = heads, .positions = from.size() / (heads * cols), .cols = cols};
+    values.kept = tap.value;
     return tap.value;
   }
 
-  Shown shown;
+  const std::set<std::string, std::less<>>& names() const { return names_; }
+
+  std::map<std::string, TapValues, std::less<>> shown;
 
  private:
   const std::set<std::string, std::less<>> names_;
   const Batch& batch_;
 };
 
-int64_t PassMemory::Kept::bytes() const {
-  const int64_t numbers = value.empty() ? std::ssize(steps.numbers) : value.values().size();
-  return numbers * static_cast<int64_t>(sizeof(real));
-}
+// Somebody's names, from the question to the answer.
+class PassMemory::Asking {
+ public:
+  Asking(PassMemory& memory, const std::vector<std::string>& names) : memory_(memory), names_(names) {
+    const std::lock_guard lock(memory_.asking_);
+    memory_.asked_.insert(names_.begin(), names_.end());
+  }
+  ~Asking() {
+    const std::lock_guard lock(memory_.asking_);
+    for (const std::string& name : names_) memory_.asked_.erase(memory_.asked_.find(name));
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
 
-TapValues PassMemory::Kept::values() const {
-  if (value.empty()) return steps;
-  const ConstMatrix from = value.values();
-  TapValues result{.pairs = pairs, .heads = pairs ? heads : 1, .cols = pairs ? keys : from.cols};
-  result.positions = pairs ? from.size() / (heads * keys) : from.rows;
-  result.numbers.reserve(static_cast<size_t>(from.size()));
-  for (int64_t i = 0; i < from.rows; ++i)
-    result.numbers.insert(result.numbers.end(), from.row(i), from.row(i) + from.cols);
-  return result;
-}
+ private:
+  PassMemory& memory_;
+  const std::vector<std::string>& names_;
+};
 
 PassMemory::PassMemory(const Session& session, int64_t most_bytes, Arena arena)
     : session_(session), most_bytes_(most_bytes), arena_(std::move(arena)) {}
@@ -64,61 +73,106 @@ std::vector<std::string> PassMemory::matching(const std::vector<std::string>& pa
   return names;
 }
 
-void PassMemory::know(const Model& model, const Example& example, const std::vector<std::string>& names,
-                      Shown& besides) {
-  std::vector<std::string> missing;
-  for (const std::string& name : names)
-    if (!known_.contains(name)) missing.push_back(name);
-  if (missing.empty()) return;
+std::set<std::string, std::less<>> PassMemory::unknown() {
+  const std::lock_guard lock(asking_);
+  std::set<std::string, std::less<>> names;
+  for (const std::string& name : asked_)
+    if (!known_.contains(name)) names.insert(name);
+  return names;
+}
+
+int64_t PassMemory::bytes_of(const Session& session, const Example& example) {
   const int64_t source = example.batch.source.sequences.tokens(), input = example.positions();
-  int64_t all = 0;
-  for (const TapInfo& tap : session_.taps())
-    all += tap.row_count(source, input) * (tap.keys ? tap.heads * tap.key_count(source, input) : tap.cols) *
-           static_cast<int64_t>(sizeof(real));
-  if (all <= most_bytes_)
-    for (const TapInfo& tap : session_.taps())
-      if (!known_.contains(tap.name) && std::find(missing.begin(), missing.end(), tap.name) == missing.end())
-        missing.push_back(tap.name);
-  Keeper keeper(missing, example.batch);
-  Pass pass(example, &keeper);
-  Run run({.arena = arena_, .probe = pass.probe()});
-  // The output layer is left out where nobody looks at it.
-  if (model.config().has_output() && keeper.wants("logits"))
-    model.logits(run, example.batch, example.choice);
-  else
-    model.forward(run, example.batch, example.choice);
-  for (const std::string& name : missing) {
-    const auto shown = keeper.shown.find(name);
-    const int64_t bytes = shown == keeper.shown.end() ? 0 : shown->second.bytes();
-    if (bytes_ + bytes > most_bytes_) continue;
-    bytes_ += bytes;
-    known_.insert(name);
-    if (shown != keeper.shown.end()) kept_.insert(keeper.shown.extract(shown));
+  int64_t numbers = 0;
+  for (const TapInfo& tap : session.taps())
+    numbers += tap.row_count(source, input) * (tap.keys ? tap.heads * tap.key_count(source, input) : tap.cols);
+  return numbers * static_cast<int64_t>(sizeof(real));
+}
+
+void PassMemory::know(const Model& model, const Example& example) {
+  std::set<std::string, std::less<>> missing = unknown();
+  const bool output = missing.erase(std::string(kLogits)) > 0;
+  if (!missing.empty() || last_.empty()) {
+    if (bytes_of(session_, example) <= most_bytes_)
+      for (const TapInfo& tap : session_.taps())
+        if (tap.name != kLogits && !known_.contains(tap.name)) missing.insert(tap.name);
+    Keeper keeper(std::move(missing), example.batch);
+    Pass pass(example, &keeper);
+    Run run({.arena = arena_, .probe = pass.probe()});
+    last_ = model.forward(run, example.batch, example.choice);
+    keep(keeper);
   }
-  besides = std::move(keeper.shown);
+  if (!output) return;
+  Keeper keeper({std::string(kLogits)}, example.batch);
+  if (model.config().has_output()) {
+    Pass pass(example, &keeper);
+    Run run({.arena = arena_, .probe = pass.probe()});
+    model.output().logits(run, last_, example.choice.sequences(example.batch.input.sequences));
+  }
+  keep(keeper);
+}
+
+void PassMemory::keep(Keeper& keeper) {
+  known_.insert(keeper.names().begin(), keeper.names().end());
+  for (auto& [name, values] : keeper.shown) {
+    Kept& kept = kept_[name] = {.values = std::move(values), .used = ++clock_};
+    bytes_ += kept.bytes();
+  }
+}
+
+void PassMemory::trim() {
+  const std::lock_guard lock(asking_);
+  while (bytes_ > most_bytes_) {
+    auto oldest = kept_.end();
+    for (auto one = kept_.begin(); one != kept_.end(); ++one)
+      if (!asked_.contains(one->first) && (oldest == kept_.end() || one->second.used < oldest->second.used))
+        oldest = one;
+    if (oldest == kept_.end()) return;
+    bytes_ -= oldest->second.bytes();
+    known_.erase(oldest->first);
+    kept_.erase(oldest);
+  }
 }
 
 std::map<std::string, TapValues> PassMemory::values(const Model& model, const Example& example,
                                                     const std::vector<std::string>& names) {
-  const std::lock_guard lock(mutex_);
-  Shown besides;
-  know(model, example, names, besides);
   std::map<std::string, TapValues> result;
-  for (const std::string& name : names) {
-    if (const auto kept = kept_.find(name); kept != kept_.end())
-      result.emplace(name, kept->second.values());
-    else if (const auto shown = besides.find(name); shown != besides.end())
-      result.emplace(name, shown->second.values());
+  {
+    const Asking asking(*this, names);
+    const std::lock_guard lock(mutex_);
+    if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return !known_.contains(name); }))
+      know(model, example);
+    for (const std::string& name : names) {
+      const auto kept = kept_.find(name);
+      if (kept == kept_.end()) continue;
+      kept->second.used = ++clock_;
+      result.emplace(name, kept->second.values);
+    }
   }
+  const std::lock_guard lock(mutex_);
+  trim();
   return result;
 }
 
 Tensor PassMemory::logits(const Model& model, const Example& example) {
-  const std::lock_guard lock(mutex_);
-  Shown besides;
-  know(model, example, {"logits"}, besides);
-  const auto kept = kept_.find("logits");
-  return kept != kept_.end() ? kept->second.value : besides.at("logits").value;
+  const auto values = this->values(model, example, {std::string(kLogits)});
+  check(values.size() == 1 && !values.begin()->second.kept.empty(), "[look] this model has no logits");
+  return values.begin()->second.kept;
+}
+
+size_t PassMemory::asking() {
+  const std::lock_guard lock(asking_);
+  return asked_.size();
+}
+
+bool PassMemory::forget() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return false;
+  known_.clear();
+  kept_.clear();
+  last_ = {};
+  bytes_ = 0;
+  return true;
 }
 
 }  // namespace limpid

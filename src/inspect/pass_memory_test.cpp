@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <utility>
+
 #include "inspect/lens.h"
 #include "inspect/small_session.h"
 
@@ -15,11 +18,12 @@ void expect_near(const TapValues& got, const TapValues& expected, const std::str
   EXPECT_EQ(got.heads, expected.heads) << name;
   EXPECT_EQ(got.positions, expected.positions) << name;
   EXPECT_EQ(got.cols, expected.cols) << name;
-  ASSERT_EQ(got.numbers.size(), expected.numbers.size()) << name;
+  const std::span<const real> numbers = got.all(), others = expected.all();
+  ASSERT_EQ(numbers.size(), others.size()) << name;
   // Watching everything takes other kernels, so equal within rounding.
-  for (size_t i = 0; i < got.numbers.size(); ++i) {
-    if (got.numbers[i] == expected.numbers[i]) continue;  // also what a mask forbids
-    ASSERT_NEAR(static_cast<double>(got.numbers[i]), static_cast<double>(expected.numbers[i]), 2e-5) << name;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] == others[i]) continue;  // also what a mask forbids
+    ASSERT_NEAR(static_cast<double>(numbers[i]), static_cast<double>(others[i]), 2e-5) << name;
   }
 }
 
@@ -60,27 +64,68 @@ TEST_P(PassMemoryTest, WhatIsRememberedIsWhatAPassShows) {
   }
 }
 
+// Counts passes, and may wait in the first of them.
+class Counter : public Probe {
+ public:
+  explicit Counter(std::function<void()> in_first = {}) : in_first_(std::move(in_first)) {}
+
+  bool wants(std::string_view name) const override { return name.ends_with("embed"); }
+  Tensor visit(const Tap& tap) override {
+    if (++seen[tap.name] == 1 && in_first_) std::exchange(in_first_, {})();
+    return tap.value;
+  }
+  std::map<std::string, int> seen;
+
+ private:
+  std::function<void()> in_first_;
+};
+
 TEST_P(PassMemoryTest, OneTextIsRunOnce) {
   const Model& model = small.session.model();
-  class Counter : public Probe {
-   public:
-    bool wants(std::string_view name) const override { return name.ends_with("embed"); }
-    Tensor visit(const Tap& tap) override {
-      ++seen[tap.name];
-      return tap.value;
-    }
-    std::map<std::string, int> seen;
-  };
-  Example example = remembering(kPlenty);
-  const auto counter = std::make_shared<Counter>();
+  for (const bool logits_first : {true, false}) {
+    Example example = remembering(kPlenty);
+    const auto counter = std::make_shared<Counter>();
+    example.changes = counter;
+    if (logits_first) forward_logits(model, example, nullptr);
+    tap_values(model, example, {all_taps().back()});
+    const std::map<std::string, int> once = counter->seen;
+    ASSERT_FALSE(once.empty());
+    for (const std::string& name : all_taps()) tap_values(model, example, {name});
+    logit_lens(model, example, {});
+    forward_logits(model, example, nullptr);
+    EXPECT_EQ(counter->seen, once);
+  }
+}
+
+TEST_P(PassMemoryTest, WhatDoesNotFitGoesOnceItIsAnswered) {
+  const Model& model = small.session.model();
+  const Example plain = small.example(), example = remembering(3000);
+  const auto all = tap_values(model, example, all_taps());
+  EXPECT_LE(example.memory->bytes(), 3000);
+  for (const auto& [name, values] : tap_values(model, plain, all_taps())) expect_near(all.at(name), values, name);
+  EXPECT_TRUE(example.memory->forget());
+  EXPECT_EQ(example.memory->bytes(), 0);
+  for (const auto& [name, values] : tap_values(model, plain, all_taps())) expect_near(all.at(name), values, name);
+}
+
+TEST_P(PassMemoryTest, ThoseWhoWaitAreAnsweredByOnePass) {
+  const Model& model = small.session.model();
+  Example example = remembering(0);
+  const std::vector<std::string> names = all_taps();
+  std::vector<std::thread> others;
+  const auto counter = std::make_shared<Counter>([&] {
+    for (size_t i = 0; i < 3; ++i)
+      others.emplace_back([&, i] { tap_values(model, example, {names[names.size() - 1 - i]}); });
+    while (example.memory->asking() < 4) std::this_thread::yield();
+  });
   example.changes = counter;
-  forward_logits(model, example, nullptr);
-  const std::map<std::string, int> once = counter->seen;
-  ASSERT_FALSE(once.empty());
-  for (const std::string& name : all_taps()) tap_values(model, example, {name});
-  logit_lens(model, example, {});
-  forward_logits(model, example, nullptr);
-  EXPECT_EQ(counter->seen, once);
+  tap_values(model, example, {names.front()});
+  for (std::thread& other : others) other.join();
+  Example alone = remembering(0);
+  const auto once = std::make_shared<Counter>();
+  alone.changes = once;
+  tap_values(model, alone, {names.front()});
+  for (const auto& [name, times] : once->seen) EXPECT_EQ(counter->seen.at(name), 2 * times) << name;
 }
 
 }  // namespace

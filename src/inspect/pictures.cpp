@@ -115,6 +115,17 @@ Heatmap attention_map(const Shown& attention, const Example& example, const Bloc
   return attention.map(static_cast<size_t>(options.head), example, fmt::format("{}, head {}", what, options.head));
 }
 
+// What a block's feed-forward network is shown by: taps and titles. A mixture has no one network to look into, but what
+// it chooses.
+std::vector<std::pair<const char*, const char*>> network_maps(const Config& config) {
+  if (!config.feed_forward) return {};
+  if (config.experts.count > 0)
+    return {{"ffn.router", "scores of the experts"},
+            {"ffn.shares", "shares of the chosen, best first"},
+            {"ffn_out", "sum of the chosen"}};
+  return {{"ffn.pre", "up-projection"}, {"ffn.post", "activation"}, {"ffn_out", "down-projection"}};
+}
+
 }  // namespace
 
 Picture block_picture(const Session& session, const Example& example, const BlockPictureOptions& options) {
@@ -128,10 +139,8 @@ Picture block_picture(const Session& session, const Example& example, const Bloc
   const std::string attention = options.cross ? "cross_attn." : config.cross_attention() ? "self_attn." : "attn.";
   const std::vector<TapInfo> known = list_taps(session.model());
   std::vector<TapInfo> taps = find_taps(known, block + attention + (options.pattern ? "pattern" : "masked"), config);
-  std::vector<std::string> titles = {"", "up-projection", "activation", "down-projection"};
-  const auto network =
-      config.feed_forward ? std::vector<const char*>{"ffn.pre", "ffn.post", "ffn_out"} : std::vector<const char*>{};
-  for (const char* tap : network) taps.push_back(find_taps(known, block + tap, config).at(0));
+  const auto network = network_maps(config);
+  for (const auto& [tap, title] : network) taps.push_back(find_taps(known, block + tap, config).at(0));
 
   const bool encoder = options.side == "encoder" && session.two_sided();
   const auto length = static_cast<int64_t>(encoder ? example.source.size() : example.input.size());
@@ -143,7 +152,7 @@ Picture block_picture(const Session& session, const Example& example, const Bloc
   Picture picture{.title = text_line(session, example), .per_row = 2};
   picture.maps.push_back(attention_map(shown[0], example, options, position));
   for (size_t i = 1; i < shown.size(); ++i) {
-    const std::string title = fmt::format("{} ({})", shown[i].info.name, titles[i]);
+    const std::string title = fmt::format("{} ({})", shown[i].info.name, network[i - 1].second);
     if (position)
       picture.maps.push_back(folded(title, shown[i].heads[0].data() + *position * shown[i].cols, shown[i].cols));
     else

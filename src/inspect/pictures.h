@@ -15,7 +15,8 @@ struct BlockPictureOptions {
   bool pattern = false;             // after the softmax instead of the scores
 };
 
-// Attention scores (after the mask), up-projection, activation, down-projection.
+// Attention scores (after the mask), up-projection, activation, down-projection; of a mixture of experts, instead of
+// the two in the middle, the scores of its experts and the shares of those chosen.
 Picture block_picture(const Session& session, const Example& example, const BlockPictureOptions& options);
 
 // Every head of the attention patterns that match, one map each, one scale: a row per layer. Own or TransformerLens'

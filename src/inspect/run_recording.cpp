@@ -87,7 +87,7 @@ void RunRecording::record(const Model& model, const Tokenizers& tokenizers, int6
   for (const std::string& name : patterns) {
     const TapValues& tap = values.at(name);
     attention.push_back(name == "align" ? name : name.substr(0, name.rfind('.')));
-    arrays.add(attention.back() + ".pattern", {tap.heads, tap.positions, tap.cols}, std::span<const real>(tap.numbers));
+    arrays.add(attention.back() + ".pattern", {tap.heads, tap.positions, tap.cols}, tap.all());
   }
   const LensTable lens = logit_lens(model, example, {.top = 1});
   const LensArrays numbers = lens_arrays(lens, *tokenizers.target);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "inspect/display_text.h"
+#include "inspect/neuron_json.h"
 #include "inspect/svg_text.h"
 
 namespace limpid {
@@ -135,6 +136,21 @@ std::vector<FeatureDashboard> feature_dashboards(const Session& session, const L
     if (progress) progress(examples.progress());
   }
   return boards;
+}
+
+nlohmann::ordered_json dashboard_json(const Session& session, const FeatureDashboard& board) {
+  const auto tokens = [&](const std::vector<WeightedToken>& all) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const WeightedToken& token : all)
+      list.push_back({{"token", session.piece(token.id)}, {"id", token.id}, {"value", token.value}});
+    return list;
+  };
+  return {{"feature", board.feature},
+          {"share", board.firing.share()},
+          {"promoted", tokens(board.said.promoted)},
+          {"demoted", tokens(board.said.demoted)},
+          {"histogram", histogram_json(board.firing.histogram())},
+          {"texts", texts_json(board.firing)}};
 }
 
 std::string dashboard_html(const Session& session, const LoadedSae& loaded,

@@ -25,6 +25,8 @@ std::vector<FeatureDashboard> feature_dashboards(const Session& session, const L
                                                  const CorpusOptions& corpus, const DashboardOptions& options,
                                                  const std::function<void(double)>& progress = {});
 
+nlohmann::ordered_json dashboard_json(const Session& session, const FeatureDashboard& board);
+
 // One page, self-contained.
 std::string dashboard_html(const Session& session, const LoadedSae& loaded,
                            const std::vector<FeatureDashboard>& features);

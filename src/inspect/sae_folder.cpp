@@ -60,8 +60,9 @@ SaeConfig read_config(const nlohmann::json& json, const std::string& where) {
   if (config.kind == SaeKind::topk) config.k = number_of(json, "k", where);
   // What changes the mathematics must be what we compute.
   const auto must_be = [&](const char* key, const nlohmann::json& value) {
-    check(!json.contains(key) || json[key] == value, "[sae] {}: \"{}\" is {}: only {} is supported", where, key,
-          json[key].dump(), value.dump());
+    if (!json.contains(key)) return;
+    check(json[key] == value, "[sae] {}: \"{}\" is {}: only {} is supported", where, key, json[key].dump(),
+          value.dump());
   };
   must_be("apply_b_dec_to_input", true);
   must_be("normalize_activations", "none");

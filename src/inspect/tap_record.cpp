@@ -8,8 +8,8 @@ namespace {
 
 TapRecord remembered(const Model& model, const Example& example, const std::vector<std::string>& patterns) {
   TapRecord record;
-  for (auto& [name, values] : tap_values(model, example, example.memory->matching(patterns)))
-    if (!values.pairs) record.taps[name] = {.cols = values.cols, .numbers = std::move(values.numbers)};
+  for (const auto& [name, values] : tap_values(model, example, example.memory->matching(patterns)))
+    if (!values.pairs) record.taps[name] = {.cols = values.cols, .numbers = {values.all().begin(), values.all().end()}};
   record.logits = forward_logits(model, example, nullptr);
   return record;
 }

@@ -3,6 +3,7 @@
 // or in the order of time; and the values of chosen taps of one text, put in the order of positions.
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,14 @@ struct TapValues {
   int64_t positions = 0;  // rows, or queries of each head
   int64_t cols = 0;       // features, or keys
   std::vector<real> numbers = {};
+  Tensor kept = {};  // instead of numbers: where a pass has left them, end to end
 
+  std::span<const real> all() const {
+    if (kept.empty()) return numbers;
+    return {kept.values().data, static_cast<size_t>(kept.values().size())};
+  }
   const real* row(int64_t position, int64_t head = 0) const {
-    return numbers.data() + (head * positions + position) * cols;
+    return all().data() + (head * positions + position) * cols;
   }
   real* row(int64_t position, int64_t head = 0) { return numbers.data() + (head * positions + position) * cols; }
   // The mean of the rows; not for pairs.

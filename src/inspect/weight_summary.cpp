@@ -54,8 +54,8 @@ Weight find_weight(const Model& model, const std::string& name) {
     if (weight.name == name) found = weight;
   });
   const std::vector<std::string_view> known(names.begin(), names.end());
-  check(found.has_value(), "[look] the model has no weight {}{}: `limpid look MODEL intervene --weights` lists them",
-        name, did_you_mean(name, known));
+  check(found.has_value(), "[look] the model has no weight {} among its {}{}", name, names.size(),
+        did_you_mean(name, known));
   return *found;
 }
 

@@ -97,9 +97,10 @@ void for_each_piece(const AttentionShape& shape, const std::vector<AttentionJob>
 }
 
 real* thread_scratch(int64_t count) {
+  constexpr int64_t kKept = (int64_t{32} << 20) / int64_t{sizeof(real)};  // more goes back once less is wanted
   thread_local hwy::AlignedFreeUniquePtr<real[]> numbers;
   thread_local int64_t capacity = 0;
-  if (count > capacity) {
+  if (count > capacity || (capacity > kKept && count <= kKept)) {
     capacity = 0;
     numbers = hwy::AllocateAligned<real>(static_cast<size_t>(count));
     if (!numbers)

@@ -21,6 +21,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace limpid::HWY_NAMESPACE {
 
+using kernels::kBlocksPerUnit;
 using kernels::kGroupBytes;
 using kernels::kPanelOutputs;
 using kernels::PanelForm;
@@ -77,6 +78,15 @@ HWY_INLINE SumVec add_products(SumVec sum, SumVec w, SumVec x) {
 HWY_INLINE FactorVec load_halves(const std::byte* halves, int output) {
   const hn::Rebind<hwy::float16_t, Factors> d16;
   return hn::PromoteTo(Factors(), hn::Load(d16, reinterpret_cast<const hwy::float16_t*>(halves) + output));
+}
+
+// Scales or minima of a block's outputs: numbers of their own, or steps of a unit.
+template <PanelForm form>
+HWY_INLINE FactorVec load_factors(const std::byte* factors, const std::byte* units, int output) {
+  if constexpr (!has_steps(form)) return load_halves(factors, output);
+  const hn::Rebind<int8_t, Sums> d8;
+  const auto steps = hn::PromoteTo(Sums(), hn::Load(d8, reinterpret_cast<const int8_t*>(factors) + output));
+  return hn::Mul(load_halves(units, output), hn::ConvertTo(Factors(), steps));
 }
 
 template <int R>
@@ -175,8 +185,8 @@ using TileFloats = FactorVec[R][kTileVectors];
 
 // One factor's share of block b, all of it or a half, into the sums of a tile: those held, or where the results go.
 template <PanelForm form, int kPart, int R>
-HWY_INLINE void multiply_part(const std::byte* panel, int64_t b, const TileRows<R>& x, int output, TileFloats<R>& held,
-                              TileOut out) {
+HWY_INLINE void multiply_part(const std::byte* panel, const std::byte* units, int64_t b, const TileRows<R>& x,
+                              int output, TileFloats<R>& held, TileOut out) {
   constexpr int parts = has_halves(form) ? 2 : 1;
   constexpr int64_t half_inputs = kBlockNumbers / 2;
   const Factors d;
@@ -189,10 +199,10 @@ HWY_INLINE void multiply_part(const std::byte* panel, int64_t b, const TileRows<
   } else {
     multiply_bytes<R>(panel, 8, x, input, output, sums);
   }
-  const std::byte* const scales = panel + quant_bytes(form) + kPart * 2 * kPanelOutputs;
+  const std::byte* const scales = panel + quant_bytes(form) + kPart * (factor_bytes(form) / parts);
   unroll<kTileVectors>([&](auto v) HWY_ATTR {
     const int lane = output + static_cast<int>(v) * kSumLanes;
-    const FactorVec factor = load_halves(scales, lane);
+    const FactorVec factor = load_factors<form>(scales, units, lane);
     unroll<R>([&](auto r) HWY_ATTR {
       float* const at = out.data + r * out.stride + lane;
       const FactorVec both = hn::Mul(factor, hn::Set(d, x.scales[r][b]));
@@ -200,7 +210,8 @@ HWY_INLINE void multiply_part(const std::byte* panel, int64_t b, const TileRows<
       sum = hn::MulAdd(hn::ConvertTo(d, sums[r][v]), both, sum);
       if constexpr (has_minima(form)) {
         const float inputs = x.scales[r][b] * static_cast<float>(x.starts[r][b * parts + kPart]);
-        sum = hn::NegMulAdd(load_halves(scales + factor_bytes(form), lane), hn::Set(d, inputs), sum);
+        const FactorVec minimum = load_factors<form>(scales + factor_bytes(form), units + 2 * kPanelOutputs, lane);
+        sum = hn::NegMulAdd(minimum, hn::Set(d, inputs), sum);
       }
       if constexpr (kFew<R>)
         held[r][v] = sum;
@@ -223,11 +234,16 @@ HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const Ti
       if constexpr (!kFew<R>) hn::StoreU(held[r][v], d, out.data + r * out.stride + lane);
     });
   });
+  const std::byte* units = panel;
   for (int64_t b = 0; b < blocks; ++b, panel += block_bytes(form)) {
+    if (has_steps(form) && b % kBlocksPerUnit == 0) {
+      units = panel;
+      panel += unit_bytes(form);
+    }
     if (kFew<R> && output == 0)
       for (int64_t i = 0; i < block_bytes(form); i += 64) hwy::Prefetch(panel + kAhead + i);
-    multiply_part<form, 0, R>(panel, b, x, output, held, out);
-    if constexpr (has_halves(form)) multiply_part<form, 1, R>(panel, b, x, output, held, out);
+    multiply_part<form, 0, R>(panel, units, b, x, output, held, out);
+    if constexpr (has_halves(form)) multiply_part<form, 1, R>(panel, units, b, x, output, held, out);
   }
   if constexpr (kFew<R>)
     unroll<R>([&](auto r) HWY_ATTR {
@@ -306,6 +322,10 @@ inline void multiply_panel(const QuantizedMatrix& w, int64_t panel, const Quanti
       return multiply(std::integral_constant<PanelForm, PanelForm::nibbles_with_minima>());
     case PanelForm::five_bits_with_minima:
       return multiply(std::integral_constant<PanelForm, PanelForm::five_bits_with_minima>());
+    case PanelForm::steps_of_nibbles_with_minima:
+      return multiply(std::integral_constant<PanelForm, PanelForm::steps_of_nibbles_with_minima>());
+    case PanelForm::steps_of_five_bits_with_minima:
+      return multiply(std::integral_constant<PanelForm, PanelForm::steps_of_five_bits_with_minima>());
     case PanelForm::halves_of_six_bits:
       return multiply(std::integral_constant<PanelForm, PanelForm::halves_of_six_bits>());
     case PanelForm::halves_of_nibbles:

@@ -82,22 +82,32 @@ void pack_sub_blocks(const Stored& stored, int64_t row, std::byte* panel, int64_
     const uint16_t half = to_f16(value);
     std::memcpy(to + 2 * output, &half, sizeof half);
   };
+  const auto put_step = [&](std::byte* to, int8_t steps) { to[output] = static_cast<std::byte>(steps); };
+  const int64_t halves = has_halves(form) ? 2 : 1;
   for (int64_t block = 0; block < stored.cols / kBlockNumbers; ++block, panel += block_bytes(form)) {
     const SubBlock sub = read_sub_block(stored.type, from, block);
+    if (has_steps(form) && block % kBlocksPerUnit == 0) {
+      put_half(panel, sub.unit);
+      if (has_minima(form)) put_half(panel + 2 * kPanelOutputs, sub.minimum_unit);
+      panel += unit_bytes(form);
+    }
     std::array<uint32_t, 32> q{};
     for (size_t i = 0; i < q.size(); ++i) q[i] = static_cast<uint32_t>(sub.q[i] + quant_offset(form));
     put_integers(q, form, panel, output);
     std::byte* at = panel + quant_bytes(form);
-    for (size_t h = 0; h < (has_halves(form) ? 2U : 1U); ++h, at += 2 * kPanelOutputs) {
-      put_half(at, sub.factor[h]);
-      if (has_minima(form)) put_half(at + factor_bytes(form), sub.minimum[h]);
+    for (size_t h = 0; h < static_cast<size_t>(halves); ++h, at += factor_bytes(form) / halves) {
+      has_steps(form) ? put_step(at, sub.steps[h]) : put_half(at, sub.factor[h]);
+      if (!has_minima(form)) continue;
+      std::byte* const minimum = at + factor_bytes(form);
+      has_steps(form) ? put_step(minimum, sub.minimum_steps[h]) : put_half(minimum, sub.minimum[h]);
     }
   }
 }
 
 int64_t panel_bytes(PanelForm form, int64_t cols) {
   if (form == PanelForm::rows_of_bytes) return (cols + 3) / 4 * kGroupBytes + 4 * kPanelOutputs;
-  return cols / kBlockNumbers * block_bytes(form);
+  const int64_t blocks = cols / kBlockNumbers;
+  return blocks * block_bytes(form) + blocks / kBlocksPerUnit * unit_bytes(form);
 }
 
 }  // namespace
@@ -112,13 +122,15 @@ PanelForm panel_form(DType type) {
            : blocks->affine  ? PanelForm::halves_of_nibbles_with_minima
                              : PanelForm::halves_of_nibbles;
   if (!blocks->affine) return PanelForm::five_bits;
+  if (blocks->numbers > kBlockNumbers)
+    return blocks->bits == 5 ? PanelForm::steps_of_five_bits_with_minima : PanelForm::steps_of_nibbles_with_minima;
   return blocks->bits == 5 ? PanelForm::five_bits_with_minima : PanelForm::nibbles_with_minima;
 }
 
 QuantizedMatrix pack_quantized(DType type, const void* numbers, const float* scales, int64_t rows, int64_t cols) {
   check(is_quantized(type), "[quantized] {} is no quantised type", name_of(type));
-  check(type == DType::q8 || cols % kBlockNumbers == 0, "[quantized] {} inputs are no whole number of blocks of {}",
-        cols, kBlockNumbers);
+  check(type == DType::q8 || cols % block_numbers(type) == 0,
+        "[quantized] {} inputs are no whole number of blocks of {}", cols, block_numbers(type));
   check(cols <= 1 << 16, "[quantized] {} inputs, at most 65536 can be summed: keep this matrix in float", cols);
   const Stored stored{type, static_cast<const std::byte*>(numbers), scales, rows, cols};
   const PanelForm form = panel_form(type);

@@ -46,7 +46,7 @@ using Doubles = hn::ScalableTag<double>;
 HWY_INLINE hn::Vec<Doubles> load_doubles(const float* p) {
   return hn::PromoteTo(Doubles(), hn::LoadU(hn::Rebind<float, Doubles>(), p));
 }
-HWY_INLINE hn::Vec<Doubles> load_doubles(const double* p) { return hn::LoadU(Doubles(), p); }
+[[maybe_unused]] HWY_INLINE hn::Vec<Doubles> load_doubles(const double* p) { return hn::LoadU(Doubles(), p); }
 
 // Σ x², four chains of additions side by side
 double squares(const real* x, int64_t n) {

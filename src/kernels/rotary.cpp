@@ -26,7 +26,7 @@ HWY_INLINE void store_reals(hn::Vec<Doubles> v, float* p) {
   const hn::Rebind<float, Doubles> d;
   hn::StoreU(hn::DemoteTo(d, v), d, p);
 }
-HWY_INLINE void store_reals(hn::Vec<Doubles> v, double* p) { hn::StoreU(v, Doubles(), p); }
+[[maybe_unused]] HWY_INLINE void store_reals(hn::Vec<Doubles> v, double* p) { hn::StoreU(v, Doubles(), p); }
 
 // The length an array of n numbers needs so that it can be filled by whole vectors of doubles.
 HWY_INLINE int64_t whole_vectors(int64_t n) { return n + static_cast<int64_t>(hn::Lanes(Doubles())) - 1; }

@@ -118,12 +118,11 @@ Config load_config(const std::string& path) {
   }
   const uintmax_t bytes = fs::is_regular_file(file, none) ? fs::file_size(file, none) : 0;
   check(none || bytes <= kMaxBytes, "[config] {}: is no config.json: it has {}", file.string(), bytes_text(bytes));
-  constexpr std::string_view kWhere = "[config] ";
-  const Json json = parse_ordered_json(read_text(file), fmt::format("{}{}", kWhere, file.string()));
+  const Json json = parse_ordered_json(read_text(file), fmt::format("[config] {}", file.string()));
   try {
     return parse_config(json);
   } catch (const Error& error) {
-    fail("{}{}: {}", kWhere, file.string(), std::string_view(error.what()).substr(kWhere.size()));
+    fail(error.kind(), "{} ({})", error.what(), file.string());
   }
 }
 

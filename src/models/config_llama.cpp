@@ -15,7 +15,11 @@ struct LlamaClass {
   std::string_view activation_key = "hidden_act";
   Activation activation = Activation::silu;
   int64_t head_dim = 0;  // where head_dim is absent; 0: width / heads
+  int64_t kv_heads = 0;  // where num_key_value_heads is absent; 0, where it is null or that divides no heads: heads
 };
+
+// Keys for which Hugging Face has a value where they are absent, and another meaning where they are null.
+bool absent(ConfigReader& reader, std::string_view key) { return !reader.json().contains(std::string(key)); }
 
 // Sizes, activation, output, tokens: the keys that all of them have. Norms are RMS, there are no biases.
 void read_decoder(ConfigReader& reader, Config& config, const LlamaClass& of = {}) {
@@ -25,7 +29,8 @@ void read_decoder(ConfigReader& reader, Config& config, const LlamaClass& of = {
   config.width = reader.size("hidden_size");
   stack.layers = reader.size("num_hidden_layers");
   stack.heads = reader.size("num_attention_heads");
-  stack.kv_heads = reader.size("num_key_value_heads", stack.heads);
+  const bool usual_keys = of.kv_heads > 0 && stack.heads % of.kv_heads == 0 && absent(reader, "num_key_value_heads");
+  stack.kv_heads = reader.size("num_key_value_heads", usual_keys ? of.kv_heads : stack.heads);
   check(stack.heads % stack.kv_heads == 0,
         "[config] num_key_value_heads {} does not divide num_attention_heads {}: equally many heads share each key",
         stack.kv_heads, stack.heads);
@@ -67,16 +72,18 @@ void read_llama(ConfigReader& reader, Config& config) {
   read_rope(reader, config, {});
 }
 
-void read_mistral(ConfigReader& reader, Config& config) {
-  read_decoder(reader, config, {.positions = 4096 * 32});
-  read_rms_eps(reader, config);
-  read_rope(reader, config, {});
-  const int64_t window = reader.size("sliding_window", 0);
+void read_mistral_like(ConfigReader& reader, Config& config, double eps, double theta, int64_t usual_window) {
+  read_decoder(reader, config, {.positions = 4096 * 32, .kv_heads = 8});
+  read_rms_eps(reader, config, eps);
+  read_rope(reader, config, {.default_theta = theta});
+  const int64_t window = reader.size("sliding_window", absent(reader, "sliding_window") ? usual_window : 0);
   read_windows(reader, config, window, [&](int64_t) { return window > 0; });
 }
 
+void read_mistral(ConfigReader& reader, Config& config) { read_mistral_like(reader, config, 1e-6, 10000, 4096); }
+
 void read_mixtral(ConfigReader& reader, Config& config) {
-  read_mistral(reader, config);
+  read_mistral_like(reader, config, 1e-5, 1000000, 0);
   config.names = "mixtral";
   reader.at_least_zero("router_jitter_noise", 0);  // of training
   config.experts = {.count = reader.size("num_local_experts", 8),
@@ -91,16 +98,18 @@ void read_qwen_windows(ConfigReader& reader, Config& config) {
   read_windows(reader, config, window, [&](int64_t layer) { return used && layer >= first; });
 }
 
-void read_qwen2(ConfigReader& reader, Config& config) {
-  read_decoder(reader, config, {.tokens = {}, .positions = 32768});
+void read_qwen2_like(ConfigReader& reader, Config& config, int64_t kv_heads) {
+  read_decoder(reader, config, {.tokens = {}, .positions = 32768, .kv_heads = kv_heads});
   read_rms_eps(reader, config);
   config.attention_bias = true;
   read_rope(reader, config, {});
   read_qwen_windows(reader, config);
 }
 
+void read_qwen2(ConfigReader& reader, Config& config) { read_qwen2_like(reader, config, 32); }
+
 void read_qwen3(ConfigReader& reader, Config& config) {
-  read_decoder(reader, config, {.tokens = {}, .positions = 32768, .head_dim = 128});
+  read_decoder(reader, config, {.tokens = {}, .positions = 32768, .head_dim = 128, .kv_heads = 32});
   read_rms_eps(reader, config);
   read_attention_bias(reader, config);
   config.qk_norm = QueryKeyNorm::each_head;
@@ -121,13 +130,13 @@ void read_qwen_experts(ConfigReader& reader, Config& config, int64_t count, int6
 }
 
 void read_qwen2_moe(ConfigReader& reader, Config& config) {
-  read_qwen2(reader, config);
+  read_qwen2_like(reader, config, 16);
   read_qwen_experts(reader, config, 60, 4);
   config.experts.shared = reader.size("shared_expert_intermediate_size");
 }
 
 void read_qwen3_moe(ConfigReader& reader, Config& config) {
-  read_decoder(reader, config, {.tokens = {}, .positions = 32768});
+  read_decoder(reader, config, {.tokens = {}, .positions = 32768, .kv_heads = 4});
   read_rms_eps(reader, config);
   read_attention_bias(reader, config);
   config.qk_norm = QueryKeyNorm::each_head;
@@ -137,14 +146,15 @@ void read_qwen3_moe(ConfigReader& reader, Config& config) {
 }
 
 // What the three Gemmas have in common. The older key of the activation is ignored there.
-void read_gemma_base(ConfigReader& reader, Config& config, int64_t positions) {
+void read_gemma_base(ConfigReader& reader, Config& config, int64_t positions, int64_t kv_heads) {
   read_decoder(reader, config,
                {.tied = true,
                 .tokens = {.pad = 0, .bos = 2, .eos = 1},
                 .positions = positions,
                 .activation_key = "hidden_activation",
                 .activation = Activation::gelu_tanh,
-                .head_dim = 256});
+                .head_dim = 256,
+                .kv_heads = kv_heads});
   reader.find("hidden_act");
   read_rms_eps(reader, config);
   read_attention_bias(reader, config);
@@ -153,7 +163,7 @@ void read_gemma_base(ConfigReader& reader, Config& config, int64_t positions) {
 }
 
 void read_gemma(ConfigReader& reader, Config& config) {
-  read_gemma_base(reader, config, 8192);
+  read_gemma_base(reader, config, 8192, 16);
   read_rope(reader, config, {});
 }
 
@@ -162,22 +172,21 @@ void read_four_norms_and_caps(ConfigReader& reader, Config& config, bool capped)
   config.norm_place = NormPlace::both;
   config.attention_scale = 1 / std::sqrt(reader.positive("query_pre_attn_scalar", 256));
   const auto cap = [&](std::string_view key, double usual) {
-    const bool absent = !capped || reader.json().contains(std::string(key));  // null switches it off
-    return static_cast<real>(reader.at_least_zero(key, absent ? 0 : usual));
+    return static_cast<real>(reader.at_least_zero(key, capped && absent(reader, key) ? usual : 0));
   };
   config.attention_cap = cap("attn_logit_softcapping", 50);
   config.logit_cap = cap("final_logit_softcapping", 30);
 }
 
 void read_gemma2(ConfigReader& reader, Config& config) {
-  read_gemma_base(reader, config, 8192);
+  read_gemma_base(reader, config, 8192, 4);
   read_four_norms_and_caps(reader, config, true);
   read_rope(reader, config, {});
   read_windows(reader, config, reader.size("sliding_window", 4096), [](int64_t layer) { return layer % 2 == 0; });
 }
 
 void read_gemma3(ConfigReader& reader, Config& config) {
-  read_gemma_base(reader, config, 131072);
+  read_gemma_base(reader, config, 131072, 4);
   read_four_norms_and_caps(reader, config, false);
   config.qk_norm = QueryKeyNorm::each_head;
   read_rope(reader, config,
@@ -213,8 +222,9 @@ void read_phi(ConfigReader& reader, Config& config) {
 }
 
 void read_smollm3(ConfigReader& reader, Config& config) {
-  read_decoder(reader, config,
-               {.tied = true, .tokens = {.pad = 128004, .bos = 128000, .eos = 128001}, .positions = 32768});
+  read_decoder(
+      reader, config,
+      {.tied = true, .tokens = {.pad = 128004, .bos = 128000, .eos = 128001}, .positions = 32768, .kv_heads = 4});
   read_rms_eps(reader, config);
   read_attention_bias(reader, config);
   config.ffn_bias = reader.flag("mlp_bias", false);
@@ -266,7 +276,8 @@ void read_starcoder2(ConfigReader& reader, Config& config) {
                {.tied = true,
                 .tokens = {.pad = {}, .bos = 50256, .eos = 50256},
                 .positions = 4096,
-                .activation = Activation::gelu_tanh});
+                .activation = Activation::gelu_tanh,
+                .kv_heads = 2});
   read_layer_norm(reader, config, "norm_epsilon", true);
   config.names = "starcoder2";
   config.gated = false;
@@ -279,7 +290,7 @@ void read_starcoder2(ConfigReader& reader, Config& config) {
 }
 
 void read_stablelm(ConfigReader& reader, Config& config) {
-  read_decoder(reader, config, {.tokens = {.pad = {}, .bos = 0, .eos = 0}, .positions = 4096});
+  read_decoder(reader, config, {.tokens = {.pad = {}, .bos = 0, .eos = 0}, .positions = 4096, .kv_heads = 32});
   read_layer_norm(reader, config, "layer_norm_eps", true);
   reader.find("rms_norm_eps");
   config.attention_bias = reader.flag("use_qkv_bias", false);

@@ -19,6 +19,7 @@ using examples::least;
 using examples::parsed;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
@@ -82,6 +83,42 @@ TEST(Config, LlamaHasHuggingFacesDefaults) {
   EXPECT_EQ(config.bos_token, 1);
   EXPECT_EQ(config.eos_token, 2);
   EXPECT_EQ(config.pad_token, std::nullopt);
+}
+
+// The least that the family takes, with some keys set.
+Config llama_like(const char* model_type, const char* keys) {
+  examples::Json json = examples::with("llama", keys);
+  json["model_type"] = model_type;
+  json["num_attention_heads"] = 32;
+  json["hidden_size"] = 64;
+  return parse_config(json);
+}
+
+TEST(Config, KeysOfHuggingFaceThatAreAbsentDifferFromNull) {
+  const Config mistral = llama_like("mistral", "{}");
+  EXPECT_EQ(mistral.decoder.kv_heads, 8);
+  EXPECT_EQ(mistral.layer(0).window, 4096);
+  const Config full = llama_like("mistral", R"({"num_key_value_heads": null, "sliding_window": null})");
+  EXPECT_EQ(full.decoder.kv_heads, 32);
+  EXPECT_EQ(full.layer(0).window, 0);
+  const Config mixtral = llama_like("mixtral", "{}");
+  EXPECT_EQ(mixtral.norm_eps, static_cast<real>(1e-5));
+  EXPECT_EQ(mixtral.rope.theta, 1e6);
+  EXPECT_EQ(mixtral.layer(0).window, 0);
+  EXPECT_EQ(llama_like("gemma", "{}").decoder.kv_heads, 16);
+  EXPECT_EQ(llama_like("gemma2", "{}").decoder.kv_heads, 4);
+  EXPECT_EQ(llama_like("gemma3_text", "{}").decoder.kv_heads, 4);
+  EXPECT_EQ(llama_like("starcoder2", "{}").decoder.kv_heads, 2);
+  EXPECT_EQ(llama_like("qwen3", "{}").decoder.kv_heads, 32);
+  EXPECT_EQ(llama_like("phi3", "{}").decoder.kv_heads, 32);  // as many as queries
+}
+
+TEST(Config, M2mHasHuggingFacesDefaults) {
+  const Config config = parsed("m2m_100");
+  EXPECT_EQ(config.activation, Activation::relu);
+  EXPECT_TRUE(config.scale_embedding);
+  EXPECT_EQ(parsed("mbart").activation, Activation::gelu);
+  EXPECT_FALSE(parsed("mbart").scale_embedding);
 }
 
 TEST(Config, BertHasHuggingFacesDefaults) {
@@ -251,9 +288,9 @@ TEST(LoadConfig, SaysWhichFileIsWrong) {
   write_text(file, "");
   EXPECT_THAT(error(), AllOf(StartsWith("[config] " + file), HasSubstr("is empty")));
   write_text(file, examples::with("gpt2", R"({"n_head": 3})").dump());
-  EXPECT_THAT(error(), StartsWith("[config] " + file + ": n_head 3 does not divide n_embd 16: "));
+  EXPECT_THAT(error(), AllOf(StartsWith("[config] n_head 3 does not divide n_embd 16: "), EndsWith("(" + file + ")")));
   write_text(file, "[1, 2]");
-  EXPECT_THAT(error(), AllOf(StartsWith("[config] " + file), HasSubstr("[1,2]"), HasSubstr("JSON object")));
+  EXPECT_THAT(error(), AllOf(HasSubstr(file), HasSubstr("[1,2]"), HasSubstr("JSON object")));
   write_text(file, "{\"a\": \"\xff\"}");
   EXPECT_THAT(error(), HasSubstr("UTF-8"));
   write_text(file, std::string(1000000, '['));

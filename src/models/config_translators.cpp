@@ -23,6 +23,8 @@ struct TranslatorClass {
   PositionKind positions = PositionKind::sinusoidal;
   TokenDefaults tokens;
   std::optional<int64_t> start;
+  Activation activation = Activation::gelu;
+  bool scale_embedding = false;
 };
 
 void read_norm_place(ConfigReader& reader, Config& config, bool family_first) {
@@ -56,9 +58,9 @@ void read_bart_like(ConfigReader& reader, Config& config, const TranslatorClass&
          config.vocab);
   read_norm_place(reader, config, of.norm_first);
   config.positions = of.positions;
-  config.activation = reader.choice("activation_function", Activation::gelu, activation_names());
+  config.activation = reader.choice("activation_function", of.activation, activation_names());
   config.output_bias = true;  // final_logits_bias
-  config.scale_embedding = reader.flag("scale_embedding", false);
+  config.scale_embedding = reader.flag("scale_embedding", of.scale_embedding);
   config.tie_output = reader.flag("tie_word_embeddings", true);
   config.dropout.embedding = config.dropout.residual = reader.dropout("dropout", 0.1);
   config.dropout.attention = reader.dropout("attention_dropout", 0);
@@ -91,7 +93,12 @@ void read_bart(ConfigReader& reader, Config& config) {
 }
 
 void read_m2m(ConfigReader& reader, Config& config) {
-  read_bart_like(reader, config, {.norm_first = true, .tokens = {.pad = 1, .bos = 0, .eos = 2}, .start = 2});
+  read_bart_like(reader, config,
+                 {.norm_first = true,
+                  .tokens = {.pad = 1, .bos = 0, .eos = 2},
+                  .start = 2,
+                  .activation = Activation::relu,
+                  .scale_embedding = true});
   config.sinusoids = SinusoidLayout::fairseq;
   config.position_offset = config.pad_token.value_or(1) + 1;
   config.output_bias = false;

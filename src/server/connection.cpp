@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/read.hpp>
@@ -39,6 +40,10 @@ bool read_message(const Message& message, Request& request) {
   return parse_target(to_view(message.target()), request);
 }
 
+// Of the calling thread, while it lets answers wait for each other.
+thread_local bool holds_answers = false;
+thread_local std::vector<std::shared_ptr<PendingAnswer>> held_answers;
+
 // What a handler holds. When the last copy is gone there is nobody left who could answer.
 class Handle : public Reply {
  public:
@@ -60,6 +65,18 @@ class Handle : public Reply {
 };
 
 }  // namespace
+
+RepliesTogether::RepliesTogether() { holds_answers = true; }
+
+RepliesTogether::~RepliesTogether() {
+  holds_answers = false;
+  PendingAnswer::flush_together(std::exchange(held_answers, {}));
+}
+
+Response Shared::refusal(const std::string& method, const std::string& path, int status,
+                         const std::string& message) const {
+  return options.refusal ? options.refusal(method, path, status, message) : plain_refusal(status, message);
+}
 
 // ---- PendingAnswer
 
@@ -94,9 +111,25 @@ void PendingAnswer::put(std::string bytes) {
   if (!bytes.empty()) unsent_.push_back(std::move(bytes));
   if (told_) return;
   told_ = true;
+  if (holds_answers) return held_answers.push_back(shared_from_this());
   asio::post(io_, [connection = connection_] {
     if (const auto there = connection.lock()) there->flush();
   });
+}
+
+void PendingAnswer::flush_together(std::vector<std::shared_ptr<PendingAnswer>> answers) {
+  while (!answers.empty()) {  // one round, unless there are several transports
+    asio::io_context& io = answers[0]->io_;
+    const auto others =
+        std::stable_partition(answers.begin(), answers.end(), [&](const auto& answer) { return &answer->io_ == &io; });
+    std::vector<std::shared_ptr<PendingAnswer>> rest(others, answers.end());
+    answers.erase(others, answers.end());
+    asio::post(io, [answers = std::move(answers)] {
+      for (const auto& answer : answers)
+        if (const auto there = answer->connection_.lock()) there->flush();
+    });
+    answers = std::move(rest);
+  }
 }
 
 void PendingAnswer::send(Response response) {
@@ -139,16 +172,20 @@ bool PendingAnswer::write(std::string part) {
   return !overrun;
 }
 
-void PendingAnswer::end() {
-  const std::lock_guard lock(mutex_);
-  if (!begun_ || ended_) return;
-  ended_ = true;
-  put(chunked_ && !head_only_ ? "0\r\n\r\n" : "");
-}
+void PendingAnswer::end() { end_stream(!cancelled()); }
 
 void PendingAnswer::abandon() {
   if (!begun()) send(plain_refusal(500, "The request was dropped without an answer."));
-  end();
+  end_stream(false);
+}
+
+// A stream that is not whole lacks its last chunk, so that the client does not take it for one that is.
+void PendingAnswer::end_stream(bool whole) {
+  const std::lock_guard lock(mutex_);
+  if (!begun_ || ended_) return;
+  ended_ = true;
+  keep_alive_ = keep_alive_ && whole;
+  put(whole && chunked_ && !head_only_ ? "0\r\n\r\n" : "");
 }
 
 bool PendingAnswer::begun() const {
@@ -202,6 +239,8 @@ Connection::Connection(Shared& shared, asio::ip::tcp::socket socket)
       write_timer_(shared.io),
       buffer_(2 * kReadAhead + static_cast<size_t>(shared.options.limits.header_bytes)) {
   ++shared_.connections;
+  Code ignored;
+  socket_.non_blocking(true, ignored);
 }
 
 Connection::~Connection() {
@@ -242,6 +281,7 @@ void Connection::await_request() {
 void Connection::read_head() {
   const TransportLimits& limits = shared_.options.limits;
   parser_.emplace();
+  request_ = {};
   parser_->header_limit(static_cast<uint32_t>(limits.header_bytes));
   parser_->body_limit(static_cast<uint64_t>(limits.body_bytes));
   timed_out_ = false;
@@ -257,10 +297,9 @@ void Connection::on_head(Code code) {
   if (code) return refuse_unread(code);
   idle_ = false;
   const auto& message = parser_->get();
-  request_ = {};
   Code ignored;
   request_.client = socket_.remote_endpoint(ignored).address().to_string();
-  if (!read_message(message, request_)) return refuse(plain_refusal(400, "The request's target is no path."));
+  if (!read_message(message, request_)) return refuse(400, "The request's target is no path.");
   Admission admission = shared_.options.admit ? shared_.options.admit(request_) : Admission{};
   answer_headers_ = std::move(admission.headers);
   if (admission.refusal) return refuse(std::move(*admission.refusal));
@@ -293,18 +332,17 @@ void Connection::on_body(Code code) {
 // A request that cannot be read to its end.
 void Connection::refuse_unread(Code code) {
   if (closed_) return;
-  if (timed_out_) return refuse(plain_refusal(408, "The request did not arrive in time."));
+  if (timed_out_) return refuse(408, "The request did not arrive in time.");
   if (code == http::error::body_limit)
-    return refuse(plain_refusal(
-        413, fmt::format("The body is larger than the {} bytes allowed.", shared_.options.limits.body_bytes)));
+    return refuse(413, fmt::format("The body is larger than the {} bytes allowed.", shared_.options.limits.body_bytes));
   if (code == http::error::header_limit || code == http::error::buffer_overflow)
-    return refuse(plain_refusal(
-        431, fmt::format("The headers are larger than the {} bytes allowed.", shared_.options.limits.header_bytes)));
+    return refuse(
+        431, fmt::format("The headers are larger than the {} bytes allowed.", shared_.options.limits.header_bytes));
   if (code == http::error::end_of_stream || code == http::error::partial_message ||
       code.category() != http::make_error_code(http::error::end_of_stream).category())
     return close();
-  if (code == http::error::bad_version) return refuse(plain_refusal(505, "HTTP/1.0 and HTTP/1.1 are understood here."));
-  refuse(plain_refusal(400, "The request is not HTTP: " + code.message()));
+  if (code == http::error::bad_version) return refuse(505, "HTTP/1.0 and HTTP/1.1 are understood here.");
+  refuse(400, "The request is not HTTP: " + code.message());
 }
 
 // The connection ends with this answer, since what follows it may be the rest of the request.
@@ -319,7 +357,15 @@ void Connection::refuse(Response response) {
   answer_->send(std::move(response));
 }
 
-void Connection::refuse_and_close(Response response) { refuse(std::move(response)); }
+void Connection::refuse(int status, const std::string& message) {
+  refuse(shared_.refusal(request_.method, request_.path, status, message));
+}
+
+void Connection::refuse_and_close(int status, const std::string& message, Headers headers) {
+  Response response = shared_.refusal("", "", status, message);
+  response.headers = std::move(headers);
+  refuse(std::move(response));
+}
 
 void Connection::dispatch() {
   const auto& message = parser_->get();
@@ -336,8 +382,10 @@ void Connection::dispatch() {
                       std::chrono::duration_cast<std::chrono::milliseconds>(shared_.options.limits.request);
   arm(shared_.options.limits.request + TransportLimits::Seconds(2), [this] {
     const bool told = answer_->begun();
-    answer_->send(plain_refusal(408, fmt::format("The request took longer than the {} seconds allowed.",
-                                                 shared_.options.limits.request.count())));
+    const Exchange asked = answer_->exchange();
+    answer_->send(shared_.refusal(
+        asked.method, asked.path, 408,
+        fmt::format("The request took longer than the {} seconds allowed.", shared_.options.limits.request.count())));
     answer_->cancel();
     if (told) close();
   });
@@ -373,14 +421,31 @@ void Connection::flush() {
     if (last_part_) finish();
     return;
   }
-  busy_writing_ = true;
   std::vector<asio::const_buffer> buffers;
   for (const std::string& part : writing_) buffers.emplace_back(asio::buffer(part));
+  if (written_at_once(buffers)) {
+    if (last_part_) finish();
+    return;
+  }
+  busy_writing_ = true;
   write_timer_.expires_after(std::chrono::duration_cast<std::chrono::milliseconds>(shared_.options.limits.write));
   write_timer_.async_wait([self = shared_from_this()](Code code) {
     if (!code && self->busy_writing_) self->close();
   });
   asio::async_write(socket_, buffers, [self = shared_from_this()](Code code, size_t) { self->written(code); });
+}
+
+// Most often the system takes a token's few bytes at once: then nothing needs to be waited for. Else `buffers` is what
+// is left.
+bool Connection::written_at_once(std::vector<asio::const_buffer>& buffers) {
+  Code code;
+  size_t bytes = socket_.write_some(buffers, code);
+  if (code) return false;  // the system's buffer is full, or what waits will be told of the error
+  size_t whole = 0;
+  while (whole < buffers.size() && bytes >= buffers[whole].size()) bytes -= buffers[whole++].size();
+  buffers.erase(buffers.begin(), buffers.begin() + static_cast<ptrdiff_t>(whole));
+  if (!buffers.empty()) buffers[0] += bytes;
+  return buffers.empty();
 }
 
 void Connection::written(Code code) {

@@ -42,11 +42,14 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
     bool last = false;
   };
   Outgoing take();  // what has come since the last time
+  // Each one's connection comes for what there is.
+  static void flush_together(std::vector<std::shared_ptr<PendingAnswer>> answers);
   bool keep_alive() const { return keep_alive_; }
   Exchange exchange() const;
 
  private:
   std::string head_of(const Response& response, std::optional<size_t> length) const;
+  void end_stream(bool whole);
   void put(std::string bytes);  // with the lock held
 
   const std::weak_ptr<Connection> connection_;
@@ -73,6 +76,8 @@ struct Shared {
   std::atomic<int64_t> connections = 0, requests = 0;
   std::atomic<bool> closing = false;  // no further requests
   std::map<Connection*, std::weak_ptr<Connection>> open;
+
+  Response refusal(const std::string& method, const std::string& path, int status, const std::string& message) const;
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
@@ -81,7 +86,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ~Connection();
 
   void start();
-  void refuse_and_close(Response response);  // instead of start()
+  void refuse_and_close(int status, const std::string& message, Headers headers);  // instead of start()
   void close();
   void cancel_answer();  // what is under way has lost its reader
   void close_if_idle();
@@ -100,9 +105,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_body(Code code);
   void dispatch();
   void watch();
+  bool written_at_once(std::vector<asio::const_buffer>& buffers);
   void written(Code code);
   void finish();
   void refuse(Response response);
+  void refuse(int status, const std::string& message);
   void refuse_unread(Code code);
   void linger();
   void arm(TransportLimits::Seconds seconds, std::function<void()> then);

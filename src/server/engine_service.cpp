@@ -121,6 +121,7 @@ void EngineService::work() {
     std::optional<ForegroundWork> turn(std::in_place);
     const auto start = Engine::Clock::now();
     try {
+      const RepliesTogether together;
       busy = engine_->step();
     } catch (const std::exception& error) {
       fail_all(error.what());

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "experiments/list.h"
 #include "experiments/report.h"
 #include "experiments/result.h"
 #include "experiments/verdict.h"
 #include "inspect/superposition.h"
 #include "server/inspect_call.h"
+#include "server/laboratory.h"
 
 namespace limpid {
 namespace {
@@ -15,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // The file is read anew each time: a run that goes on shows itself.
-std::optional<Json> result_of(const fs::path& results, const Experiment& experiment, bool contrary) {
-  return results.empty() ? std::nullopt : read_result(results, experiment, contrary);
+std::optional<Json> result_of(const fs::path& results, const Experiment& experiment, Arm arm) {
+  return results.empty() ? std::nullopt : read_result(results, experiment, arm);
 }
 
 Language language_of(const Request& request) {
@@ -39,8 +42,8 @@ Json summary(const fs::path& results, const Experiment& experiment, Language lan
           {"name", experiment.name},
           {"title", experiment.title.in(language)},
           {"claim", experiment.claim.in(language)},
-          {"verdict", verdict_json(result_of(results, experiment, false), language)},
-          {"contrary", verdict_json(result_of(results, experiment, true), language)}};
+          {"verdict", verdict_json(result_of(results, experiment, Arm::claim), language)},
+          {"contrary", verdict_json(result_of(results, experiment, Arm::contrary), language)}};
 }
 
 Json part_json(const Measure& measure, const Json& result, const std::optional<Json>& contrary, bool baseline,
@@ -57,13 +60,14 @@ Json part_json(const Measure& measure, const Json& result, const std::optional<J
           {"most", part.most},
           {"passed", part.passed},
           {"seeds", part.seeds},
+          {"mark", part.mark()},
           {"contrary", contrary ? Json(judge_part(*contrary, as_measure).mean) : Json(nullptr)}};
 }
 
 Json details(const fs::path& results, const Experiment& experiment, Language language) {
   Json json = summary(results, experiment, language);
-  const std::optional<Json> result = result_of(results, experiment, false),
-                            contrary = result_of(results, experiment, true);
+  const std::optional<Json> result = result_of(results, experiment, Arm::claim),
+                            contrary = result_of(results, experiment, Arm::contrary);
   json["origin"] = experiment.origin.in(language);
   json["method"] = experiment.method.in(language);
   json["reported"] = experiment.reported.in(language);
@@ -106,9 +110,35 @@ Json polygon(const Request& request) {
           {"bias", model.bias}};
 }
 
+// A study as a stream of events; what goes wrong on the way is one too. Progress is told ten times a second at most.
+void answer_as_stream(const std::shared_ptr<Reply>& reply, const std::function<Json(const LaboratoryEvents&)>& study) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kEvery = std::chrono::milliseconds(100);
+  Clock::time_point told = Clock::now() - kEvery;
+  const auto write = [&](const char* event, const std::string& data) {
+    return !reply->cancelled() && reply->write(event_text(data, event));
+  };
+  reply->begin(event_stream_head());
+  try {
+    const Json result = study([&](const char* event, const Json& data) {
+      if (std::string_view(event) == "progress") {
+        if (Clock::now() - told < kEvery) return !reply->cancelled();
+        told = Clock::now();
+      }
+      return write(event, dumped(data));
+    });
+    write("result", dumped(result));
+  } catch (const HttpError& error) {
+    write("error", error_response(error, ErrorShape::openai).body);
+  } catch (const Error& error) {
+    write("error", error_response(HttpError(400, error.what()), ErrorShape::openai).body);
+  }
+  reply->end();
+}
+
 }  // namespace
 
-void add_experiments_routes(Server& server, const fs::path& results) {
+void add_experiments_routes(Server& server, const fs::path& results, Size size) {
   Router& router = server.router();
   router.add("GET", "/experiments",
              [results](const Request& request) {
@@ -126,6 +156,30 @@ void add_experiments_routes(Server& server, const fs::path& results) {
                return Response{200, dumped(details(results, *experiment, language_of(request)))};
              },
              {.summary = "One experiment: texts, numbers with their thresholds, tables and figures."});
+  const auto laboratory = std::make_shared<Laboratory>(size);
+  const auto add_study = [&](const char* path, const char* summary, auto study) {
+    router.add("POST", path, Handler([laboratory, study](const Request& request, const std::shared_ptr<Reply>& reply) {
+                 JsonFields fields(request.body);
+                 answer_as_stream(reply,
+                                  [&](const LaboratoryEvents& tell) { return study(*laboratory, fields, tell); });
+               }),
+               {.summary = summary, .heavy = true});
+  };
+  add_study("/experiments/induction/train", "Trains attention to repeat, as a stream: events point, progress, result.",
+            [](Laboratory&, JsonFields& fields, const LaboratoryEvents& tell) {
+              return Laboratory::induction(fields, tell);
+            });
+  add_study("/experiments/facts/study", "Locates, silences and rewrites a fact, as a stream: events progress, result.",
+            [](Laboratory& one, JsonFields& fields, const LaboratoryEvents& tell) { return one.facts(fields, tell); });
+  add_study(
+      "/experiments/features/train",
+      "Trains a sparse autoencoder and shows its features, as a stream: events progress, result.",
+      [](Laboratory& one, JsonFields& fields, const LaboratoryEvents& tell) { return one.features(fields, tell); });
+  router.add("GET", "/experiments/facts/world",
+             [](const Request&) {
+               return Response{200, dumped(Laboratory::world())};
+             },
+             {.summary = "The facts that the laboratory's model is taught, and what each could be rewritten to."});
   router.add(
       "POST", "/experiments/superposition/train",
       [](const Request& request) {

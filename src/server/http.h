@@ -65,6 +65,16 @@ class Reply {
   virtual void on_cancel(std::function<void()> callback) = 0;
 };
 
+// While it lives, what replies are given on the calling thread is sent together at its end: the thread that sends is
+// woken once. Not to be nested.
+class RepliesTogether {
+ public:
+  RepliesTogether();
+  ~RepliesTogether();
+  RepliesTogether(const RepliesTogether&) = delete;
+  RepliesTogether& operator=(const RepliesTogether&) = delete;
+};
+
 using Handler = std::function<void(const Request&, std::shared_ptr<Reply>)>;
 
 // A refusal. Handlers throw it; the route's way of telling errors makes a response of it.

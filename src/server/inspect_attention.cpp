@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
+#include "base/parallel.h"
 #include "inspect/alignment_json.h"
 #include "inspect/head_statistics_json.h"
 #include "inspect/tap_rows.h"
@@ -55,26 +55,33 @@ std::vector<real> columns_of(const TapValues& values, int64_t head, int64_t head
   return columns;
 }
 
+double dot(const real* a, const real* b, int64_t size) {
+  double sum = 0;
+  for (int64_t i = 0; i < size; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
 // q·kᵀ
 std::vector<real> products_of(const std::vector<real>& q, const std::vector<real>& k, int64_t size) {
-  std::vector<real> products;
-  for (auto row = q.begin(); row != q.end(); row += size)
-    for (auto key = k.begin(); key != k.end(); key += size)
-      products.push_back(static_cast<real>(std::inner_product(row, row + size, key, 0.0)));
+  const int64_t queries = std::ssize(q) / size, keys = std::ssize(k) / size;
+  std::vector<real> products(static_cast<size_t>(queries * keys));
+  parallel_for(queries, [&](int64_t i) {
+    for (int64_t j = 0; j < keys; ++j)
+      products[static_cast<size_t>(i * keys + j)] =
+          static_cast<real>(dot(q.data() + i * size, k.data() + j * size, size));
+  });
   return products;
 }
 
 // What one head writes into the residual stream: its part of the output projection, without the bias.
 std::vector<real> written_by(const Projection& output, const std::vector<real>& z, int64_t positions, int64_t head) {
   const int64_t size = std::ssize(z) / positions;
-  std::vector<real> written;
-  for (int64_t i = 0; i < positions; ++i)
-    for (int64_t o = 0; o < output.outputs; ++o) {
-      double sum = 0;
-      for (int64_t j = 0; j < size; ++j)
-        sum += static_cast<double>(output.row(o)[head * size + j]) * static_cast<double>(z[i * size + j]);
-      written.push_back(static_cast<real>(sum));
-    }
+  std::vector<real> written(static_cast<size_t>(positions * output.outputs));
+  parallel_for(positions, [&](int64_t i) {
+    for (int64_t o = 0; o < output.outputs; ++o)
+      written[static_cast<size_t>(i * output.outputs + o)] =
+          static_cast<real>(dot(z.data() + i * size, output.row(o) + head * size, size));
+  });
   return written;
 }
 
@@ -83,7 +90,7 @@ Answer view_recurrent_attention(InspectCall& call) {
   const auto values = tap_values(call.model(), example, {"align", "context"});
   ArrayBytes arrays;
   for (const auto& [name, tap] : values)
-    arrays.add(name == "align" ? "pattern" : name, {tap.positions, tap.cols}, std::span<const real>(tap.numbers));
+    arrays.add(name == "align" ? "pattern" : name, {tap.positions, tap.cols}, tap.all());
   return call.tensors(
       arrays,
       {{"attention", "align"}, {"layer", nullptr}, {"head", 0}, {"queries", example.input}, {"keys", example.source}},
@@ -114,11 +121,15 @@ Answer view_heads(InspectCall& call) {
     group.heads = pattern.heads;
     group.tap = tap;
     group.attention.push_back(tap.name == "align" ? tap.name : tap.name.substr(0, tap.name.rfind('.')));
-    for (int64_t head = 0; head < pattern.heads; ++head) {
-      const Reduced reduced = reduce({pattern.row(0, head), pattern.positions, pattern.cols}, {size, size});
-      group.rows = reduced.rows;
-      group.columns = reduced.columns;
-      group.numbers.insert(group.numbers.end(), reduced.values.begin(), reduced.values.end());
+    std::vector<Reduced> reduced(static_cast<size_t>(pattern.heads));
+    parallel_for(pattern.heads, [&](int64_t head) {
+      reduced[static_cast<size_t>(head)] =
+          reduce({pattern.row(0, head), pattern.positions, pattern.cols}, {size, size});
+    });
+    for (const Reduced& one : reduced) {
+      group.rows = one.rows;
+      group.columns = one.columns;
+      group.numbers.insert(group.numbers.end(), one.values.begin(), one.values.end());
     }
   }
   ArrayBytes arrays;

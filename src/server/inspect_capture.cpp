@@ -50,6 +50,17 @@ struct Cut {
   }
 };
 
+// Each position must be one of some tap's.
+void check_positions(const Cut& cut, const std::vector<TapInfo>& taps, const Example& example) {
+  const int64_t source = example.batch.source.sequences.tokens(), input = example.batch.input.sequences.tokens();
+  int64_t most = 0;
+  for (const TapInfo& tap : taps) most = std::max(most, tap.row_count(source, input));
+  for (const int64_t p : cut.positions)
+    if (p >= most || p < -most)
+      throw HttpError(400, fmt::format("There is no position {}: these taps have {}.", p, most),
+                      {.param = "positions"});
+}
+
 Cut read_cut(InspectCall& call) {
   return {.positions = call.fields.wholes("positions"),
           .heads = call.fields.wholes("heads"),
@@ -141,6 +152,7 @@ Answer view_capture(InspectCall& call) {
   const std::vector<TapInfo> taps = wanted_taps(call);
   const Cut cut = read_cut(call);
   const Example& example = call.example();
+  check_positions(cut, taps, example);
   int64_t bytes = 0;
   for (const TapInfo& tap : taps) bytes += 4 * numbers_of(tap, example, cut);
   call.check_bytes(bytes);
@@ -199,7 +211,7 @@ Answer view_norms(InspectCall& call) {
       for (int64_t i = 0; i < positions; ++i) {
         double square = 0;
         for (int64_t j = 0; j < found->second.cols; ++j)
-          square += std::pow(static_cast<double>(found->second.row(i)[j]), 2);
+          square += static_cast<double>(found->second.row(i)[j]) * static_cast<double>(found->second.row(i)[j]);
         lengths.push_back(static_cast<real>(std::sqrt(square)));
       }
     }

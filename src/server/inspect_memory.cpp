@@ -1,12 +1,22 @@
 #include "server/inspect_memory.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "inspect/pass_memory.h"
 
 namespace limpid {
 namespace {
 
-constexpr size_t kTexts = 3;                  // of each kind; each may keep
-constexpr int64_t kBytesOfText = 96ll << 20;  // so much of what its passes showed
+constexpr size_t kTexts = 3;                // of each kind
+constexpr int64_t kShortText = 96ll << 20;  // bytes of all that a pass over it shows
+
+// How many bytes one text may keep; all of them together twice as many: an eighth of the machine's memory.
+int64_t most_bytes_of_text() {
+  const int64_t machine = int64_t{sysconf(_SC_PHYS_PAGES)} * int64_t{sysconf(_SC_PAGE_SIZE)};
+  return std::max(kShortText, machine / 16);
+}
 
 }  // namespace
 
@@ -48,7 +58,22 @@ const std::vector<HeadScore>& InspectMemory::induction(const std::function<std::
 }
 
 void InspectMemory::remember_passes(const Session& session, Example& example) {
-  example.memory = std::make_shared<PassMemory>(session, kBytesOfText, arena_);
+  const std::lock_guard lock(mutex_);
+  int64_t others = 0;
+  for (auto at = passes_.begin(); at != passes_.end();) {  // the newest first
+    const std::shared_ptr<PassMemory> passes = at->lock();
+    if (!passes) {
+      at = passes_.erase(at);
+      continue;
+    }
+    const int64_t bytes = passes->bytes();
+    if (others + bytes <= most_bytes_of_text() || !passes->forget()) others += bytes;
+    ++at;
+  }
+  // What a long text took goes back to the machine when it is forgotten.
+  const bool is_short = PassMemory::bytes_of(session, example) <= kShortText;
+  example.memory = std::make_shared<PassMemory>(session, most_bytes_of_text(), is_short ? arena_ : Arena());
+  passes_.push_front(example.memory);
 }
 
 }  // namespace limpid

@@ -55,7 +55,8 @@ class InspectMemory {
   std::mutex mutex_;
   Kept<ReadText> texts_;
   Kept<ChangedText> changed_;
-  Arena arena_;  // of all passes, so that a new text takes the memory that an old one has left
+  std::list<std::weak_ptr<PassMemory>> passes_;  // of the texts kept, the newest first
+  Arena arena_;  // of passes over short texts: a new one takes the memory that an old one has left
   std::once_flag induction_once_;
   std::vector<HeadScore> induction_;
 };

@@ -129,13 +129,14 @@ TEST_P(Inspect, CaptureGivesTheTapsWholeCutAndReduced) {
   const TapValues expected = tap_values(saved.session.model(), example, {tap}).at(tap);
   const Tensors whole = tensors(view_capture, with_text({{"taps", {tap}}}));
   EXPECT_EQ(whole.entry(tap).shape, (std::vector<int64_t>{expected.positions, expected.cols}));
-  EXPECT_EQ(whole.numbers(tap), expected.numbers);
+  EXPECT_EQ(whole.numbers(tap), std::vector<real>(expected.all().begin(), expected.all().end()));
+  EXPECT_THROW(tensors(view_capture, with_text({{"taps", tap}, {"positions", {expected.positions}}})), HttpError);
   const Tensors last = tensors(view_capture, with_text({{"taps", tap}, {"positions", {-1}}, {"columns", {1, 3}}}));
   const real* row = expected.row(expected.positions - 1);
   EXPECT_EQ(last.numbers(tap), (std::vector<real>{row[1], row[2], row[3]}));
   const Tensors small = tensors(view_capture, with_text({{"taps", tap}, {"reduce", {{"rows", 1}, {"columns", 1}}}}));
   real strongest = 0;
-  for (const real x : expected.numbers) strongest = std::abs(x) > std::abs(strongest) ? x : strongest;
+  for (const real x : expected.all()) strongest = std::abs(x) > std::abs(strongest) ? x : strongest;
   EXPECT_EQ(small.numbers(tap), std::vector<real>{strongest});
   EXPECT_THAT(whole.meta["command"].get<std::string>(), HasSubstr("limpid look models/small capture ejcrg"));
 }
@@ -182,7 +183,7 @@ TEST_P(Inspect, HeadsTogetherWriteTheAttentionsOutput) {
   const std::string out = name.substr(0, name.find('.', name.find('.') + 1)) +
                           (saved.session.two_sided() ? ".cross_attn_out" : ".attn_out");
   const TapValues expected = tap_values(saved.session.model(), remembered(), {out}).at(out);
-  std::vector<double> sum(expected.numbers.size());
+  std::vector<double> sum(expected.all().size());
   const int64_t heads = stack_config(saved.session.config()).heads;
   for (int64_t head = 0; head < heads; ++head) {
     const std::vector<real> part =
@@ -211,7 +212,7 @@ TEST_P(Inspect, ThumbnailsAreThePatternsOfAllHeads) {
     const std::vector<real> numbers = heads.numbers(group["name"]);
     size_t at = 0;
     for (const Json& name : group["attention"])
-      for (const real x : patterns.at(tap_of(name)).numbers) EXPECT_EQ(numbers.at(at++), x);
+      for (const real x : patterns.at(tap_of(name)).all()) EXPECT_EQ(numbers.at(at++), x);
     EXPECT_EQ(at, numbers.size());
   }
 }

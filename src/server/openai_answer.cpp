@@ -213,8 +213,7 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
   void echo(size_t i) {
     if (call_.logprobs < 0) return;
     const size_t prompt = prompt_of(i);
-    logprobs_[i].add_first(call_.prompts[prompt].ids[0]);
-    for (const ScoredToken& token : prompt_scores_[prompt].tokens) logprobs_[i].add(token);
+    logprobs_[i].add_echo(call_.prompts[prompt].text, call_.prompts[prompt].ids[0], prompt_scores_[prompt].tokens);
   }
 
   const ServedModel& model_;

@@ -66,15 +66,29 @@ void LogprobList::add(int32_t id, double log_probability, const std::vector<Toke
       likeliest[token_text(tokenizer_, other.id)] = bounded(static_cast<double>(other.log_probability));
   top_.push_back(top.empty() ? OrderedJson() : std::move(likeliest));
   offsets_.push_back(offset_);
-  offset_ += characters(text);
+  offset_ += width(text);
 }
 
 void LogprobList::add(const GeneratedToken& token) { add(token.id, token.log_probability, token.top); }
 void LogprobList::add(const ScoredToken& token) { add(token.id, token.log_probability, token.top); }
 
-void LogprobList::add_first(int32_t id) {
-  add(id, 0, {});
+void LogprobList::add_echo(const std::string& text, int32_t first, const std::vector<ScoredToken>& others) {
+  echoes_ = true;
+  echoed_ = text;
+  add(first, 0, {});
   if (style_ == OpenAiStyle::text) log_probabilities_.back() = nullptr;
+  for (const ScoredToken& token : others) add(token);
+  echoes_ = false;
+  offset_ = characters(text);
+}
+
+// Characters that a token takes in the text.
+int64_t LogprobList::width(std::string_view token) {
+  if (!echoes_) return characters(token);
+  if (!echoed_.starts_with(token) && token.starts_with(' ')) token.remove_prefix(1);
+  if (!echoed_.starts_with(token)) return 0;
+  echoed_.remove_prefix(token.size());
+  return characters(token);
 }
 
 OrderedJson LogprobList::take() {

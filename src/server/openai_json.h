@@ -25,18 +25,23 @@ class LogprobList {
 
   void add(const GeneratedToken& token);
   void add(const ScoredToken& token);
-  void add_first(int32_t id);  // of an echoed prompt: nothing stands before it
-  OrderedJson take();          // what has been added since the last time
+  // An echoed prompt: nothing stands before its first token. Offsets are those of characters in `text`, in which
+  // special tokens and the space before a first word do not stand.
+  void add_echo(const std::string& text, int32_t first, const std::vector<ScoredToken>& others);
+  OrderedJson take();  // what has been added since the last time
 
  private:
   void add(int32_t id, double log_probability, const std::vector<TokenScore>& top);
+  int64_t width(std::string_view token);
   OrderedJson chat_entry(int32_t id, double log_probability) const;
 
   OpenAiStyle style_;
   const Tokenizer& tokenizer_;
   OrderedJson tokens_ = OrderedJson::array(), log_probabilities_ = OrderedJson::array(), top_ = OrderedJson::array(),
               offsets_ = OrderedJson::array();
-  int64_t offset_ = 0;  // characters
+  int64_t offset_ = 0;       // characters
+  std::string_view echoed_;  // what is left of the echoed text while its tokens are added
+  bool echoes_ = false;
 };
 
 // Text of any bytes: what is no UTF-8 is replaced.

@@ -72,7 +72,7 @@ std::string body_schema(const std::string& properties, const std::string& requir
 constexpr const char* kSampling =
     R"("model": {"type": "string"}, "max_tokens": {"type": "integer"}, "temperature": {"type": "number"},
 "top_p": {"type": "number"}, "top_k": {"type": "integer"}, "min_p": {"type": "number"},
-"repetition_penalty": {"type": "number"}, "n": {"type": "integer"}, "stop": {}, "seed": {"type": "integer"},
+"repetition_penalty": {"type": "number"}, "ignore_eos": {"type": "boolean"}, "n": {"type": "integer"}, "stop": {}, "seed": {"type": "integer"},
 "stream": {"type": "boolean"}, "stream_options": {"type": "object"}, "logit_bias": {"type": "object"},
 "presence_penalty": {"type": "number"}, "frequency_penalty": {"type": "number"}, "user": {"type": "string"}, )";
 

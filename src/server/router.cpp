@@ -5,7 +5,7 @@
 namespace limpid {
 namespace {
 
-using Parameters = std::map<std::string, std::string>;
+using PathParameters = std::map<std::string, std::string>;
 
 std::vector<std::string_view> parts_of(std::string_view path) {
   std::vector<std::string_view> parts;
@@ -19,10 +19,10 @@ std::vector<std::string_view> parts_of(std::string_view path) {
 
 bool takes_the_rest(std::string_view pattern) { return pattern.ends_with("...}"); }
 
-std::optional<Parameters> match(std::string_view pattern, std::string_view path) {
+std::optional<PathParameters> match(std::string_view pattern, std::string_view path) {
   if (path.empty() || path[0] != '/') return std::nullopt;
   const std::vector<std::string_view> wanted = parts_of(pattern), given = parts_of(path);
-  Parameters parameters;
+  PathParameters parameters;
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (i >= given.size()) return std::nullopt;
     const std::string_view name = wanted[i], part = given[i];

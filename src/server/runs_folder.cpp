@@ -90,6 +90,13 @@ Json recipe_json(const std::string& toml) {
   }
 }
 
+// From where the server runs, if the folder lies below it.
+fs::path as_typed(const fs::path& folder) {
+  std::error_code none;
+  const fs::path below = folder.lexically_relative(fs::current_path(none));
+  return below.empty() || *below.begin() == ".." ? folder : below;
+}
+
 }  // namespace
 
 std::vector<std::string> new_lines(const fs::path& file, int64_t& offset) {
@@ -148,7 +155,7 @@ Json WatchedRun::details() const {
   json["recipe_toml"] = recipe;
   json["training"] = parsed(text_of(folder_ / "training.json"));
   json["recorded"] = !recorded_steps(folder_).empty();
-  json["command"] = "limpid log " + shell_quoted(folder_.string());
+  json["command"] = "limpid log " + shell_quoted(as_typed(folder_).string());
   return json;
 }
 

@@ -1,7 +1,9 @@
 #include "server/served_models.h"
 
+#include "base/turns.h"
 #include "server/http.h"
 #include "server/metrics.h"
+#include "server/workers.h"
 
 namespace limpid {
 namespace {
@@ -82,6 +84,14 @@ const ServedModel& ServedModels::load(const std::string& text, const EngineServi
       gauge("engine_reused_tokens", [](const EngineService& service) { return service.reused_tokens(); });
     }
   }
+  model->preparation = std::jthread([&session = model->session] {
+    block_signals();
+    work_in_background();
+    try {
+      session.taps();
+    } catch (const std::exception&) {  // whoever asks is told
+    }
+  });
   models_.push_back(std::move(model));
   return *models_.back();
 }

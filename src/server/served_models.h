@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "inference/chat_format.h"
@@ -27,6 +28,7 @@ struct ServedModel {
   std::string chat_error;                 // what is wrong with its template
   std::unique_ptr<EngineService> engine;  // null: the model does not write (encoders)
   std::unique_ptr<InspectMemory> inspected = std::make_unique<InspectMemory>();  // of questions about its inside
+  std::jthread preparation;  // lays out the weights and lists the taps, so that nobody's first question waits for it
 
   const LoadedModel& loaded() const { return session.loaded; }
   const Config& config() const { return session.config(); }

@@ -40,6 +40,11 @@ Server::Server(ServerOptions options) : options_(std::move(options)), access_(op
   transport.handle = [this](Request request, std::shared_ptr<Reply> reply) {
     handle(std::move(request), std::move(reply));
   };
+  transport.refusal = [this](const std::string& method, const std::string& path, int status,
+                             const std::string& message) {
+    const Router::Match match = router_.find(method, path);
+    return error_response(HttpError(status, message), match.route ? match.route->options.errors : ErrorShape::openai);
+  };
   transport.finished = [this](const Exchange& exchange) { finished(exchange); };
   transport_ = std::make_unique<Transport>(std::move(transport));
   workers_ = std::make_unique<Workers>(options_.workers, options_.waiting);

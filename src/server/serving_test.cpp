@@ -119,6 +119,17 @@ TEST_F(Serving, EchoScoresThePrompt) {
   EXPECT_TRUE(choice["logprobs"]["token_logprobs"][0].is_null());
   EXPECT_LT(choice["logprobs"]["token_logprobs"][1], 0);
   EXPECT_EQ(answer["usage"]["completion_tokens"], 0);
+  // Every token stands in the text where its offset says; those that do not stand in it take no room.
+  const std::string text = choice["text"];
+  const json& tokens = choice["logprobs"]["tokens"];
+  size_t next = 0;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const size_t at = choice["logprobs"]["text_offset"][i];
+    EXPECT_EQ(at, next) << i;
+    if (text.compare(at, tokens[i].get_ref<const std::string&>().size(), tokens[i]) == 0)
+      next = at + tokens[i].get_ref<const std::string&>().size();
+  }
+  EXPECT_EQ(next, text.size());
 }
 
 TEST_F(Serving, StreamsTheSameText) {
@@ -306,6 +317,10 @@ TEST_F(Serving, TranslatesAsLibreTranslateDoes) {
       post("/translate", {{"q", "<b>the fox</b>\n"}, {"source", "en"}, {"target", "ko"}, {"format", "html"}}).body);
   EXPECT_THAT(html["translatedText"].get<std::string>(), testing::StartsWith("<b>"));
   EXPECT_THAT(html["translatedText"].get<std::string>(), testing::EndsWith("</b>\n"));
+  const std::string markup = "<!-- a > b --><SCRIPT>the fox</script><style>b {}</style><br/>";
+  const json kept =
+      json::parse(post("/translate", {{"q", markup}, {"source", "en"}, {"target", "ko"}, {"format", "html"}}).body);
+  EXPECT_EQ(kept["translatedText"], markup);
   const HttpAnswer wrong = post("/translate", {{"q", "x"}, {"source", "de"}, {"target", "ko"}});
   EXPECT_EQ(wrong.status, 400);
   EXPECT_EQ(json::parse(wrong.body), json({{"error", "de is not supported"}}));
@@ -330,6 +345,30 @@ TEST_F(Serving, DescribesWhatItServes) {
     EXPECT_NE(answer.status, 500) << route.pattern;
   }
   EXPECT_EQ(document["paths"].size(), described);
+}
+
+// Every field of a body that is documented is taken; another one is refused by its name.
+TEST_F(Serving, TakesTheFieldsThatItDescribes) {
+  const json document = json::parse(ask(server_->port(), "GET", "/openapi.json").body);
+  for (const char* path : {"/v1/completions", "/v1/chat/completions", "/v1/embeddings"}) {
+    const json& properties =
+        document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"];
+    ASSERT_GE(properties.size(), 4) << path;
+    json body = json::object();
+    for (const auto& [name, schema] : properties.items()) body[name] = nullptr;
+    body["model"] = "talker";
+    const std::string input = path == std::string("/v1/completions") ? "prompt" : "input";
+    if (path == std::string("/v1/chat/completions"))
+      body["messages"] = {{{"role", "user"}, {"content", "the fox"}}};
+    else
+      body[input] = "the fox";
+    if (body.contains("max_tokens")) body["max_tokens"] = 1;
+    EXPECT_EQ(post(path, body).status, 200) << post(path, body).body;
+    body["no_such_field"] = 1;
+    const HttpAnswer refused = post(path, body);
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_THAT(refused.body, HasSubstr(R"("param":"no_such_field")"));
+  }
 }
 
 // A small part of tests/studies/hostile_server.py.

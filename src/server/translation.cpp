@@ -5,6 +5,7 @@
 
 #include "inference/request_options.h"
 #include "inference/text_translator.h"
+#include "server/http.h"
 #include "text/utf8.h"
 
 namespace limpid {
@@ -28,6 +29,22 @@ std::string with_entities(std::string text) {
   text = replaced(std::move(text), "&", "&amp;");
   text = replaced(std::move(text), "<", "&lt;");
   return replaced(std::move(text), ">", "&gt;");
+}
+
+// How much of a text that begins with "<" is nothing to translate: a tag, a comment, a script or a style with its
+// content.
+size_t markup_length(std::string_view text) {
+  const auto after = [&](std::string_view end, size_t from) {
+    const auto same = [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b); };
+    const auto found =
+        std::search(text.begin() + static_cast<ptrdiff_t>(from), text.end(), end.begin(), end.end(), same);
+    return found == text.end() ? text.size() : static_cast<size_t>(found - text.begin()) + end.size();
+  };
+  if (text.starts_with("<!--")) return after("-->", 4);
+  const size_t tag = after(">", 0);
+  const std::string name = lower(text.substr(0, std::min(text.find_first_of(" \t\r\n/>"), tag)));
+  if (name == "<script" || name == "<style") return after("</" + name.substr(1) + ">", tag);
+  return tag;
 }
 
 // Parts of a text in their order: what is translated, and what stays between.
@@ -89,9 +106,9 @@ class Translation {
       const size_t open = std::min(text.find('<'), text.size());
       split_lines(without_entities(std::string(text.substr(0, open))), true);
       text.remove_prefix(open);
-      const size_t close = std::min(text.find('>'), text.size());
-      parts().push_back({.fixed = std::string(text.substr(0, close + 1))});
-      text.remove_prefix(std::min(close + 1, text.size()));
+      const size_t markup = markup_length(text);
+      parts().push_back({.fixed = std::string(text.substr(0, markup))});
+      text.remove_prefix(markup);
     }
   }
 

@@ -51,6 +51,10 @@ struct TransportOptions {
   std::function<Admission(Request& head)> admit;
   std::function<void(Request, std::shared_ptr<Reply>)> handle;
   std::function<void(const Exchange&)> finished;
+  // What a refusal of the transport's own looks like: of a request that is too large, too slow or no HTTP (then its
+  // method and path are empty). Without it: plain text.
+  std::function<Response(const std::string& method, const std::string& path, int status, const std::string& message)>
+      refusal;
 };
 
 class Transport {

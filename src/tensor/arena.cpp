@@ -19,11 +19,13 @@ int64_t round_up(int64_t bytes, int64_t unit) { return (bytes + unit - 1) / unit
 
 }  // namespace
 
-// Best fit over free ranges, of equals the first in memory; neighbours are merged again when they are returned.
+// Best fit over free ranges, of equals the first in memory; neighbours are merged again when they are returned. That a
+// block comes back must not need memory, so what its range is listed in is there before it is handed out.
 class Arena::Pool {
  public:
   char* take(int64_t bytes) {
     std::lock_guard lock(mutex_);
+    while (std::ssize(spare_) < blocks_ + 2) make_spare();  // one for each block, a new slab's, the rest of a range
     auto best = by_size_.lower_bound({bytes, nullptr});
     if (best == by_size_.end()) {
       add_slab(bytes);
@@ -33,12 +35,14 @@ class Arena::Pool {
     remove(free_.find(data));
     if (available > bytes) add(data + bytes, available - bytes);
     in_use_ += bytes;
+    ++blocks_;
     return data;
   }
 
   void give_back(char* data, int64_t bytes) {
     std::lock_guard lock(mutex_);
     in_use_ -= bytes;
+    --blocks_;
     auto next = free_.lower_bound(data);
     if (next != free_.end() && data + bytes == next->first) {
       bytes += next->second;
@@ -66,14 +70,32 @@ class Arena::Pool {
 
  private:
   using Ranges = std::map<char*, int64_t>;
+  using Sizes = std::set<std::pair<int64_t, char*>>;
+  struct Spare {
+    Ranges::node_type range;
+    Sizes::node_type size;
+  };
 
+  void make_spare() {
+    Ranges range{{nullptr, 0}};
+    Sizes size{{0, nullptr}};
+    spare_.reserve(static_cast<size_t>(++spares_));  // room for all to come back
+    spare_.push_back({range.extract(range.begin()), size.extract(size.begin())});
+  }
   void add(char* data, int64_t bytes) {
-    free_.emplace(data, bytes);
-    by_size_.emplace(bytes, data);
+    Spare spare = std::move(spare_.back());
+    spare_.pop_back();
+    spare.range.key() = data;
+    spare.range.mapped() = bytes;
+    spare.size.value() = {bytes, data};
+    free_.insert(std::move(spare.range));
+    by_size_.insert(std::move(spare.size));
   }
   Ranges::iterator remove(Ranges::iterator range) {
-    by_size_.erase({range->second, range->first});
-    return free_.erase(range);
+    const auto next = std::next(range);
+    auto size = by_size_.extract({range->second, range->first});
+    spare_.push_back({free_.extract(range), std::move(size)});
+    return next;
   }
   void add_slab(int64_t bytes) {
     bytes = round_up(bytes, kSlab);
@@ -86,8 +108,11 @@ class Arena::Pool {
   }
 
   mutable std::mutex mutex_;
-  Ranges free_;                                  // start and length in bytes of every free range
-  std::set<std::pair<int64_t, char*>> by_size_;  // the same, length first
+  Ranges free_;    // start and length in bytes of every free range
+  Sizes by_size_;  // the same, length first
+  std::vector<Spare> spare_;
+  int64_t spares_ = 0;  // ever made
+  int64_t blocks_ = 0;  // handed out
   std::vector<std::shared_ptr<std::byte>> slabs_;
   int64_t in_use_ = 0;
   int64_t reserved_ = 0;

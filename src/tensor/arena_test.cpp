@@ -2,10 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <new>
 #include <vector>
 
 #include "base/random.h"
 #include "tensor/tensor.h"
+
+namespace {
+thread_local int64_t allocations = 0;
+}
+// Not inlined: the compiler would see a free() of what new gave.
+// NOLINTBEGIN(misc-new-delete-overloads)
+[[gnu::noinline]] void* operator new(size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+// NOLINTEND(misc-new-delete-overloads)
 
 namespace limpid {
 namespace {
@@ -43,6 +59,18 @@ TEST(Arena, BlocksNeverOverlapAndFreeRangesMerge) {
   EXPECT_EQ(arena.bytes_in_use(), 0);
   const Buffer whole = arena.allocate(reserved / static_cast<int64_t>(sizeof(real)));  // fits only if all has merged
   EXPECT_EQ(arena.bytes_reserved(), reserved);
+}
+
+// They come back where nothing can be done about an error.
+TEST(Arena, BlocksComeBackWithoutNeedingMemory) {
+  const Arena arena;
+  std::vector<Buffer> held;
+  for (int i = 0; i < 100; ++i) held.push_back(arena.allocate(16 * (1 + i % 7)));
+  const int64_t before = allocations;
+  for (size_t i = 0; i < held.size(); i += 2) held[i].reset();  // ranges with neighbours in use
+  for (size_t i = 1; i < held.size(); i += 2) held[i].reset();
+  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(arena.bytes_in_use(), 0);
 }
 
 TEST(Arena, BlocksOutliveIt) {

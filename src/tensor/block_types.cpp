@@ -59,9 +59,19 @@ void set_both(SubBlock& sub, float factor, float minimum) {
   sub.minimum = {minimum, minimum};
 }
 
+// Of half h.
+void set_steps(SubBlock& sub, size_t h, int steps, int minimum_steps = 0) {
+  sub.steps[h] = static_cast<int8_t>(steps);
+  sub.minimum_steps[h] = static_cast<int8_t>(minimum_steps);
+  sub.factor[h] = sub.unit * static_cast<float>(steps);
+  sub.minimum[h] = sub.minimum_unit * static_cast<float>(minimum_steps);
+}
+
 void read_q4_k(const Block& block, int index, bool fifth_bit, SubBlock& sub) {
   const auto [factor, minimum] = pair_of_six(block, 4, index);
-  set_both(sub, block.half(0) * static_cast<float>(factor), block.half(2) * static_cast<float>(minimum));
+  sub.unit = block.half(0);
+  sub.minimum_unit = block.half(2);
+  for (size_t h = 0; h < 2; ++h) set_steps(sub, h, factor, minimum);
   const int64_t quants = (fifth_bit ? 48 : 16) + 32 * (index / 2);
   fill(sub, [&](int i) {
     const int byte = block.byte(quants + i), low = index % 2 == 0 ? byte & 15 : byte >> 4;
@@ -71,22 +81,23 @@ void read_q4_k(const Block& block, int index, bool fifth_bit, SubBlock& sub) {
 
 void read_q2_k(const Block& block, int index, SubBlock& sub) {
   const int half = index / 4, shift = 2 * (index % 4);
+  sub.unit = block.half(80);
+  sub.minimum_unit = block.half(82);
   for (int h = 0; h < 2; ++h) {
     const int pair = block.byte(8 * half + 2 * (index % 4) + h);
-    sub.factor[static_cast<size_t>(h)] = block.half(80) * static_cast<float>(pair & 15);
-    sub.minimum[static_cast<size_t>(h)] = block.half(82) * static_cast<float>(pair >> 4);
+    set_steps(sub, static_cast<size_t>(h), pair & 15, pair >> 4);
   }
   fill(sub, [&](int i) { return block.byte(16 + 32 * half + i) >> shift & 3; });
 }
 
 void read_q3_k(const Block& block, int index, SubBlock& sub) {
   const int half = index / 4, shift = 2 * (index % 4);
-  sub.minimum = {0, 0};
+  sub.unit = block.half(108);
   for (int h = 0; h < 2; ++h) {
     const int i = 2 * index + h;
     const int low = i < 8 ? block.byte(96 + i) & 15 : block.byte(96 + i - 8) >> 4;
     const int high = block.byte(104 + i % 4) >> (2 * (i / 4)) & 3;
-    sub.factor[static_cast<size_t>(h)] = block.half(108) * static_cast<float>((low | high << 4) - 32);
+    set_steps(sub, static_cast<size_t>(h), (low | high << 4) - 32);
   }
   fill(sub, [&](int i) {
     return (block.byte(32 + 32 * half + i) >> shift & 3) - ((block.byte(i) >> index & 1) != 0 ? 0 : 4);
@@ -95,10 +106,9 @@ void read_q3_k(const Block& block, int index, SubBlock& sub) {
 
 void read_q6_k(const Block& block, int index, SubBlock& sub) {
   const int half = index / 4, quarter = index % 4;
-  sub.minimum = {0, 0};
+  sub.unit = block.half(208);
   for (int h = 0; h < 2; ++h)
-    sub.factor[static_cast<size_t>(h)] =
-        block.half(208) * static_cast<float>(static_cast<int8_t>(block.byte(192 + 2 * index + h)));
+    set_steps(sub, static_cast<size_t>(h), static_cast<int8_t>(block.byte(192 + 2 * index + h)));
   fill(sub, [&](int i) {
     const int byte = block.byte(64 * half + 32 * (quarter % 2) + i);
     const int high = block.byte(128 + 32 * half + i) >> (2 * quarter) & 3;

@@ -34,10 +34,13 @@ const BlockType* block_type(DType type);  // nullptr: another type
 const BlockType* block_type_named(std::string_view name);
 int64_t block_numbers(DType type);  // of any type that lies in blocks
 
-// 32 numbers: x = factor·q − minimum, of the first and of the last 16.
+// 32 numbers: x = factor·q − minimum, of the first and of the last 16. Of types with blocks of 256 these are whole
+// multiples of what the block has once: factor = unit·steps, minimum = minimum_unit·minimum_steps.
 struct SubBlock {
   std::array<int8_t, 32> q;
   std::array<float, 2> factor, minimum;
+  std::array<int8_t, 2> steps = {}, minimum_steps = {};
+  float unit = 0, minimum_unit = 0;
 };
 // Number `index` of them in a row.
 SubBlock read_sub_block(DType type, const std::byte* row, int64_t index);

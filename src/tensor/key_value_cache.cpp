@@ -1,6 +1,7 @@
 #include "tensor/key_value_cache.h"
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 
 #include "base/error.h"
@@ -10,9 +11,34 @@
 namespace limpid {
 namespace {
 
-// All caches take their blocks from here and give them back: large pages, since every token walks through all of them.
-const Arena& cache_arena() {
-  static const Arena arena;
+// All caches take their blocks from one arena and give them back: large pages, since every token walks through all of
+// them. An arena that lies idle but for a quarter is left to its last blocks, and goes with them.
+class CacheArena {
+ public:
+  Buffer allocate(int64_t count) {
+    std::lock_guard lock(mutex_);
+    renew(arena_.bytes_reserved() / 4);
+    return arena_.allocate(count);
+  }
+  void give_back(Buffer block) {
+    block.reset();
+    std::lock_guard lock(mutex_);
+    renew(0);
+  }
+
+ private:
+  // Where no more than `used` is in use of more than is kept.
+  void renew(int64_t used) {
+    constexpr int64_t kKept = int64_t{256} << 20;
+    if (arena_.bytes_reserved() > kKept && arena_.bytes_in_use() <= used) arena_ = Arena();
+  }
+
+  std::mutex mutex_;
+  Arena arena_;
+};
+
+CacheArena& cache_arena() {
+  static CacheArena& arena = *new CacheArena;  // blocks of static objects come back late
   return arena;
 }
 
@@ -43,6 +69,7 @@ struct KeyValueCache::Entry::Block {
     if (counted) counted->add(bytes());
   }
   ~Block() {
+    cache_arena().give_back(std::move(numbers));
     if (counted) counted->add(-bytes());
   }
   Block(const Block&) = delete;
@@ -67,9 +94,13 @@ ConstMatrix KeyValueCache::Entry::part(int64_t first_col, int64_t cols) const {
   return {block_->numbers.get() + first_col, count_, cols, block_->stride()};
 }
 
-// A block of its own with room for `rows` more.
+// A block of its own with room for `rows` more: twice to three times what there is, one entry more and the next one
+// less. So sequences that began together do not all grow, and copy what they have, in the same step.
 void KeyValueCache::Entry::reallocate(int64_t rows, int64_t key_cols, int64_t value_cols) {
-  int64_t wished = 2 * count_ + kFirstRows;
+  constexpr int64_t kSizes = 16;
+  static std::atomic<uint64_t> grown = 0;
+  const auto turn = static_cast<int64_t>(grown.fetch_add(1, std::memory_order_relaxed) % kSizes);
+  int64_t wished = 2 * count_ + kFirstRows + count_ * turn / kSizes;
   if (limit_ > 0) wished = std::min(wished, limit_);
   const int64_t capacity = std::max(count_ + rows, wished);
   auto block = std::make_shared<Block>(key_cols, value_cols, capacity, bytes_);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "base/error.h"
 
@@ -163,6 +164,27 @@ TEST(KeyValueCache, MemoryIsCountedAndComesBack) {
   EXPECT_GE(cache.most_bytes(), (40 + KeyValueCache::kFirstRows) * row);
   cache.reorder(std::vector<int32_t>{});
   EXPECT_EQ(cache.bytes(), 0);
+}
+
+// Pages of memory that this process has.
+int64_t resident_bytes() {
+  int64_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * 4096;
+}
+
+TEST(KeyValueCache, MuchMemoryGoesBackToTheSystem) {
+  constexpr int64_t kMegabytes = 400, kCols = 1024;
+  const int64_t rows = (kMegabytes << 20) / (2 * kCols * static_cast<int64_t>(sizeof(real)));
+  const std::vector<real> numbers(rows * kCols, 1);
+  const ConstMatrix matrix{numbers.data(), rows, kCols};
+  const int64_t before = resident_bytes();
+  {
+    Entry entry;
+    entry.append(matrix, matrix);
+    EXPECT_GT(resident_bytes(), before + ((kMegabytes - 50) << 20));
+  }
+  EXPECT_LT(resident_bytes(), before + (int64_t{50} << 20));
 }
 
 TEST(KeyValueCache, WhatWasSavedCanBeGoneOnFrom) {

@@ -162,15 +162,14 @@ void check_state(const TrainingState& state) {
 }
 
 void read_state(const fs::path& path, TrainingState& state) {
-  const std::string text = read_text(path);
-  const nlohmann::json checked = parse_json(text, "[checkpoint] " + path.string());
+  const nlohmann::ordered_json checked = parse_ordered_json(read_text(path), "[checkpoint] " + path.string());
   const bool whole = checked.is_object() && checked.contains("progress") &&
                      (state.optimizer == nullptr ||
                       (checked.contains("optimizer_steps") && checked["optimizer_steps"].is_number_integer()));
   check(whole, "[checkpoint] {}: has no progress or no steps of an optimiser: is it a training checkpoint?",
         path.string());
   if (state.optimizer != nullptr) state.optimizer->set_steps(checked["optimizer_steps"].get<int64_t>());
-  state.progress = nlohmann::ordered_json::parse(text)["progress"];  // keeps the order of the keys
+  state.progress = checked["progress"];
 }
 
 }  // namespace

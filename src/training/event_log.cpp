@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 
 namespace limpid {
 namespace {
@@ -15,9 +16,9 @@ using nlohmann::json;
 
 // The step of a line; the least number for a line that has none, which belongs to the one before it.
 int64_t step_of(std::string_view line) {
-  const json event = json::parse(line.begin(), line.end(), nullptr, false);
-  const auto step = event.is_object() ? event.find("step") : event.end();
-  const bool found = event.is_object() && step != event.end() && step->is_number_integer();
+  const json event = event_of_line(line);
+  const auto step = event.find("step");
+  const bool found = step != event.end() && step->is_number_integer();
   return found ? step->get<int64_t>() : std::numeric_limits<int64_t>::min();
 }
 
@@ -31,6 +32,15 @@ size_t size_until(std::string_view text, int64_t step) {
 }
 
 }  // namespace
+
+nlohmann::json event_of_line(std::string_view line) {
+  try {
+    json event = parse_json(line, "[log]");
+    if (event.is_object()) return event;
+  } catch (const Error&) {  // cut short, or somebody else's
+  }
+  return json::object();
+}
 
 EventLog::EventLog(const std::filesystem::path& path, int64_t step) : file_(path) {
   const std::string text = read_text(path);

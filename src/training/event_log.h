@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "training/append_file.h"
 
@@ -32,5 +33,8 @@ class EventLog {
   AppendFile file_;
   int64_t dropped_ = 0;
 };
+
+// What stands in a line of the file; an empty object where that is none, as a line that a crash left unfinished.
+nlohmann::json event_of_line(std::string_view line);
 
 }  // namespace limpid

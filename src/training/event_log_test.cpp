@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/temporary_folder.h"
+#include "training/run_log.h"
 
 namespace limpid {
 namespace {
@@ -68,6 +69,21 @@ TEST(EventLog, ALineThatDoesNotFitLeavesNoPart) {
   std::signal(SIGXFSZ, before);
   log.write({{"step", 3}});
   EXPECT_EQ(read_text(folder / "log.jsonl"), "{\"step\":1}\n{\"step\":3}\n");
+}
+
+TEST(RunLog, IsReadUpToWhatACrashLeftAndRefusesWhatIsNone) {
+  const TemporaryFolder folder;
+  const auto path = folder / "log.jsonl";
+  write_text(path, "{\"event\":\"step\",\"step\":10,\"loss\":2.5,\"seconds\":3}\n{\"event\":\"st");
+  const RunLog log = read_run_log(folder.path());
+  EXPECT_EQ(log.step, 10);
+  EXPECT_EQ(log.curves.at("loss").values, std::vector<double>{2.5});
+  for (const char* wrong : {"{\"event\":5}", "{\"event\":\"step\",\"seconds\":\"x\"}"}) {
+    write_text(path, wrong);
+    EXPECT_THROW(read_run_log(path), Error) << wrong;
+  }
+  write_text(path, std::string(1000, '[') + "\n");
+  EXPECT_THROW(read_run_log(path), Error);
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <map>
+#include <utility>
 
 #include "base/error.h"
 #include "cluster/partition.h"
@@ -15,7 +17,7 @@
 namespace limpid {
 namespace {
 
-// A courier looks after a transfer every 50 µs and more (cluster/patience.h), as the system gives it a turn.
+// A courier looks after a transfer (cluster/patience.h) as the system gives it a turn.
 constexpr double kLook = 0.1e-3;
 constexpr double kUnderWay = 4;  // buckets
 
@@ -33,6 +35,16 @@ double small_gather(const Network& network, int ranks) {
   return ranks == 1 ? 0 : std::bit_width(static_cast<unsigned>(ranks - 1)) * network.latency + kLook;
 }
 
+// How long before the end of the backward pass these numbers are complete: as soon as the last of one rank's buckets
+// that they lie in.
+double ready_before(const UpdateCosts& costs, NumberRange range) {
+  const int64_t bucket = Partition(costs.numbers, 1).bucket(0).count;
+  double before = std::numeric_limits<double>::infinity();
+  for (int64_t b = range.begin / bucket; b * bucket < range.end(); ++b)
+    before = std::min(before, b < std::ssize(costs.ready) ? costs.ready[static_cast<size_t>(b)] : 0);
+  return before;
+}
+
 }  // namespace
 
 Network parse_network(const std::string& text) {
@@ -43,9 +55,7 @@ Network parse_network(const std::string& text) {
   const double latency = comma == std::string::npos ? 0
                                                     : number_with(text.substr(comma + 1),
                                                                   {{"us", 1e-6}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1}});
-  check(bits > 0 && latency > 0,
-        "[plan] \"{}\" is no network: write its speed and its latency, as in 10Gbit,50us (limpid bench allreduce under "
-        "mpirun measures them)",
+  check(bits > 0 && latency > 0, "[plan] \"{}\" is no network: write its speed and its latency, as in 10Gbit,50us",
         text);
   return {.bytes_per_second = bits / 8, .latency = latency};
 }
@@ -68,20 +78,30 @@ RankPrediction predict(const UpdateCosts& costs, const Network& network, int ran
   for (int rank = 0; rank < ranks; ++rank)
     branches = std::max(branches, tree.branches(shards_of_rank(result.shards, rank, ranks)).size());
   const double share = static_cast<double>(ranks - 1) / ranks;
-  double link_free = 0, summed = 0, under_way = 0;
+  // How long a bucket is on its way, and how long the next has to wait for it: a rank sends its share of the bucket,
+  // and the owner of a slice gets that from all others; where not every rank owns one, others are under way to other
+  // owners meanwhile.
+  const auto carry = [&](int64_t numbers) {
+    const int64_t blocks = (numbers + partition.block() - 1) / partition.block();
+    const int64_t slice = std::min(numbers, (blocks + ranks - 1) / ranks * partition.block());
+    const double out = bytes(numbers) * share / network.bytes_per_second,
+                 in = bytes(slice) * (ranks - 1) / network.bytes_per_second;
+    return std::pair(std::max(out, in), std::max(out, in / kUnderWay));
+  };
+  double link_free = 0, summed = 0, under_way = 0, weights = 0, rest_of_last = 0;
   for (int64_t bucket = partition.buckets() - 1; bucket >= 0 && ranks > 1; --bucket) {
     const int64_t numbers = partition.bucket(bucket).count;
-    const double before = bucket < std::ssize(costs.ready) ? costs.ready[static_cast<size_t>(bucket)] : 0;
-    const double begin = std::max(result.compute - before, link_free);
-    const double carries = bytes(numbers) * share * static_cast<double>(branches) / network.bytes_per_second;
-    link_free = begin + carries;
-    under_way += carries;
-    const double arrived = link_free + network.latency + kLook;
+    const double begin = std::max(result.compute - ready_before(costs, partition.bucket(bucket)), link_free);
+    const auto [way, turn] = carry(numbers);
+    link_free = begin + turn * static_cast<double>(branches);
+    under_way += turn * static_cast<double>(branches);
+    weights += turn;
+    rest_of_last = way - turn;
+    const double arrived = begin + way * static_cast<double>(branches) + network.latency + kLook;
     summed = std::max(summed, arrived) + static_cast<double>(numbers) * share * costs.add;
   }
   const double waited = std::max(0.0, summed - result.compute);
-  const double gathered =
-      ranks == 1 ? 0 : bytes(costs.numbers) * share / network.bytes_per_second + network.latency + kLook;
+  const double gathered = ranks == 1 ? 0 : weights + rest_of_last + network.latency + kLook;
   const double agreed = 5 * small_gather(network, ranks);  // losses and norm, the clock, interruptions
   const double learn = costs.learn / ranks;
   result.exposed = waited + std::max(0.0, gathered - learn) + agreed;

@@ -63,6 +63,16 @@ TEST(RankPlan, ANetworkThatHidesNothingTakesTheTimeOfItsBytes) {
   EXPECT_GT(hidden.hidden, 0.9);
 }
 
+// By hand: each of many ranks sends and receives the gradients and the weights about once. There are 640 blocks, so
+// that of a thousand ranks some have none, and those that have one get it from all others.
+TEST(RankPlan, ManyRanksCarryAsMuchEach) {
+  UpdateCosts quick = costs();
+  quick.add = quick.learn = 0;
+  const double carried = 40.0 * (1 << 20) * sizeof(real) / 1.25e9;
+  EXPECT_NEAR(predict(quick, parse_network("10Gbit,50us"), 16).exposed, 2 * carried * 15 / 16, 0.1 * carried);
+  EXPECT_NEAR(predict(quick, parse_network("10Gbit,50us"), 1024).exposed, 2 * carried * 1023 / 640, 0.1 * carried);
+}
+
 TEST(RankPlan, ASlowNetworkIsNoHelp) { EXPECT_EQ(most_useful_ranks(costs(), parse_network("1Mbit,10ms")), 1); }
 
 TEST(RankPlan, RunningMeansAreSharedOut) {

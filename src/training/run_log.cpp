@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "text/line_reader.h"
+#include "training/event_log.h"
 
 namespace limpid {
 namespace {
@@ -45,9 +47,12 @@ RunLog read_run_log(const fs::path& run) {
   LineReader reader(file);
   bool any = fs::is_directory(run, none);  // a run that has just begun has written nothing yet
   while (const auto line = reader.next()) {
-    const nlohmann::json event = nlohmann::json::parse(*line, nullptr, false);
-    if (!event.is_object()) continue;
-    take(log, event);
+    const nlohmann::json event = event_of_line(*line);
+    try {
+      take(log, event);
+    } catch (const nlohmann::json::exception& error) {
+      fail("[log] {}: a line is no event of a training run ({})", file.string(), json_reason(error));
+    }
     any = any || event.contains("event");
   }
   check(any, "[log] {}: is no log of a training run: name the run's folder", run.string());

@@ -9,13 +9,12 @@
 #include "base/seconds_since.h"
 #include "formats/model_folder.h"
 #include "training/checkpoint.h"
-#include "training/event_log.h"
 #include "training/example_batch.h"
 #include "training/model_files.h"
 #include "training/pace.h"
 #include "training/resume.h"
+#include "training/run_logs.h"
 #include "training/shared_dataset.h"
-#include "training/tensorboard.h"
 #include "training/update.h"
 #include "training/validation.h"
 
@@ -124,9 +123,8 @@ class Trainer {
   void begin_files(const std::optional<Recipe>& former, const std::vector<std::string>& changes, bool resumed) {
     write_model_files(folder_.path(), recipe_, model_->config());
     write_record();
-    log_.emplace(folder_.log(), resumed ? progress_.step : -1);
-    tensorboard_.emplace(folder_.tensorboard(), resumed ? std::optional(progress_.step) : std::nullopt);
-    if (!changes.empty()) log_->write({{"event", "changed"}, {"step", progress_.step}, {"settings", changes}});
+    logs_.open(folder_, resumed ? std::optional(progress_.step) : std::nullopt);
+    if (!changes.empty()) logs_.changed(progress_.step, changes);
     if (resumed) take_up(former);
   }
 
@@ -309,10 +307,8 @@ class Trainer {
                                std::isfinite(update.loss) ? fmt::format("{:.2f}", update.loss) : "not a number",
                                progress_.step));
     if (!ranks_.first()) return;
-    log_.reset();
-    log_.emplace(folder_.log(), progress_.step);  // what came after is forgotten
-    tensorboard_.emplace(folder_.tensorboard(), progress_.step);
-    log_->write({{"event", "diverged"}, {"step", progress_.step}, {"at", at}, {"rate_factor", factor}});
+    logs_.open(folder_, progress_.step);  // what came after is forgotten
+    logs_.diverged(progress_.step, at, factor);
   }
 
   void report(const Update& update) {
@@ -333,21 +329,7 @@ class Trainer {
                             .seconds = progress_.seconds,
                             .seconds_left = seconds_left};
     observer_.step(report);
-    if (progress_.step % kLogEvery != 0 || !ranks_.first()) return;
-    log_->write({{"event", "step"},
-                 {"step", progress_.step},
-                 {"epoch", report.epoch},
-                 {"loss", update.loss},
-                 {"learning_rate", update.rate},
-                 {"gradient_norm", update.norm},
-                 {"tokens", update.tokens},
-                 {"tokens_per_second", std::round(report.tokens_per_second)},
-                 {"seconds", progress_.seconds},
-                 {"steps", steps_},
-                 {"seconds_left", std::round(seconds_left)}});
-    tensorboard_->scalar("train/loss", progress_.step, update.loss);
-    tensorboard_->scalar("train/lr", progress_.step, update.rate);
-    if (update.norm > 0) tensorboard_->scalar("train/gradient_norm", progress_.step, update.norm);
+    if (progress_.step % kLogEvery == 0 && ranks_.first()) logs_.step(report, update);
   }
 
   // The moving average takes the place of the weights while somebody looks at the model.
@@ -382,7 +364,7 @@ class Trainer {
       progress_.best_loss = report.loss;
       progress_.best_step = progress_.step;
     }
-    write_event(report, "validation");
+    if (ranks_.first()) logs_.validation(report, "validation");
     observer_.validation(report);
     return report.best;
   }
@@ -398,25 +380,6 @@ class Trainer {
     point_at_checkpoint(folder_.checkpoints(), "best", last_saved_);
   }
 
-  void write_event(const ValidationReport& report, const char* name) {
-    if (!ranks_.first()) return;
-    nlohmann::ordered_json event = {
-        {"event", name}, {"step", report.step}, {"epoch", report.epoch}, {"loss", report.loss}};
-    const auto add = [&](const char* key, const std::optional<double>& value) {
-      if (!value) return;
-      event[key] = *value;
-      tensorboard_->scalar(std::string("valid/") + key, report.step, *value);
-    };
-    add("loss", report.loss);
-    add("bleu", report.bleu);
-    add("chrf", report.chrf);
-    add("exact", report.exact);
-    event["best"] = report.best;
-    for (const ShownTranslation& one : report.shown)
-      event["samples"].push_back({{"source", one.source}, {"reference", one.reference}, {"written", one.written}});
-    log_->write(event);
-  }
-
   // Regular checkpoints ("step") come at the same steps whatever interrupts the run, so that their mean does too.
   void save(const char* kind) {
     returned_to_.reset();
@@ -426,7 +389,7 @@ class Trainer {
       for (const Moment moment : {Moment::mean, Moment::square}) updater_.moments()->gathered(moment);
       return;
     }
-    log_->sync();
+    logs_.sync();
     write_checkpoint(folder_.checkpoints(), last_saved_, state());
     prune_checkpoints(folder_.checkpoints(), {.last = recipe_.checkpoint.keep, .names = regular_checkpoints()});
   }
@@ -474,7 +437,7 @@ class Trainer {
     if (averaged) write_model(folder_.path(), model_->config(), parameters_);
     finished_ = {.steps = progress_.step, .why = why, .final = result.final};
     write_record();
-    write_event(result.final, "finished");
+    logs_.validation(result.final, "finished");
     return result;
   }
 
@@ -503,8 +466,7 @@ class Trainer {
   RunProgress progress_;
   std::optional<ValidationReport> best_report_;  // of this process
   Pace pace_;
-  std::optional<EventLog> log_;
-  std::optional<TensorBoardWriter> tensorboard_;
+  RunLogs logs_;  // of rank 0
   std::string last_saved_;
   std::optional<FinishedRun> finished_;  // the last end of the run, if it came to one
   std::optional<std::string>

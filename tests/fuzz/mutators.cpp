@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/random.h"
+#include "fuzz/gguf_form.h"
 
 namespace limpid::fuzz {
 namespace {
@@ -177,6 +178,80 @@ std::string mutate_protobuf(const std::string& bytes, Random& random, int depth 
   return result;
 }
 
+// ---- GGUF: one field becomes another; counts, lengths and padding fit again
+
+void mutate_metadata(GgufForm& form, Random& random) {
+  if (form.metadata.empty()) return;
+  GgufForm::Metadata& entry = one_of(form.metadata, random);
+  const GgufForm::Metadata other = one_of(form.metadata, random);
+  switch (random.below(8)) {
+    case 0: form.metadata.erase(form.metadata.begin() + (&entry - form.metadata.data())); return;
+    case 1: form.metadata.push_back(other); return;
+    case 2: entry.key = random.below(2) == 0 ? other.key : mutate_bytes(entry.key, random); return;
+    case 3:  // another value under this name
+      entry = {.key = entry.key, .type = other.type, .element_type = other.element_type, .values = other.values};
+      return;
+    case 4:
+      (entry.type == GgufForm::kList ? entry.element_type : entry.type) = static_cast<uint32_t>(random.below(14));
+      return;
+    default: break;
+  }
+  if (entry.type == GgufForm::kList && random.below(3) == 0) {
+    if (random.below(2) == 0 && !entry.values.empty())
+      entry.values.resize(static_cast<size_t>(random.below(static_cast<int64_t>(entry.values.size()))));
+    else if (!entry.values.empty())
+      entry.values.push_back(std::string(one_of(entry.values, random)));
+    return;
+  }
+  if (entry.values.empty()) return;
+  std::string& value = one_of(entry.values, random);
+  const size_t width = value.size();
+  const bool is_text = (entry.type == GgufForm::kList ? entry.element_type : entry.type) == GgufForm::kText;
+  if (is_text || width > 8 || random.below(3) == 0) {
+    value = mutate_bytes(value, random);
+    if (!is_text) value.resize(width);
+  } else {
+    const int64_t edge = one_of(kEdges, random) - random.below(2);
+    std::memcpy(value.data(), &edge, width);
+  }
+}
+
+void mutate_tensor(GgufForm& form, Random& random) {
+  if (form.tensors.empty()) return;
+  GgufForm::Tensor& tensor = one_of(form.tensors, random);
+  const GgufForm::Tensor other = one_of(form.tensors, random);
+  switch (random.below(7)) {
+    case 0: form.tensors.erase(form.tensors.begin() + (&tensor - form.tensors.data())); return;
+    case 1: form.tensors.push_back(other); return;
+    case 2: tensor.name = random.below(2) == 0 ? other.name : mutate_bytes(tensor.name, random); return;
+    case 3: tensor.type = static_cast<uint32_t>(random.below(40)); return;
+    case 4:
+      tensor.offset = static_cast<uint64_t>(random.below(2) == 0 ? one_of(kEdges, random) : 32 * random.below(64));
+      return;
+    case 5: tensor.sizes.resize(static_cast<size_t>(random.below(6)), 1); return;
+    default: break;
+  }
+  if (tensor.sizes.empty()) return;
+  uint64_t& size = one_of(tensor.sizes, random);
+  size = random.below(2) == 0 ? static_cast<uint64_t>(one_of(kEdges, random))
+                              : size + static_cast<uint64_t>(random.below(65)) - 32;
+}
+
+std::string mutate_gguf(const std::string& bytes, Random& random) {
+  std::optional<GgufForm> form = GgufForm::parse(bytes);
+  if (!form || random.below(6) == 0) return mutate_bytes(bytes, random);
+  for (int64_t changes = 1 + random.below(3); changes > 0; --changes) {
+    switch (random.below(8)) {
+      case 0: form->numbers = mutate_bytes(form->numbers, random); break;
+      case 1:
+      case 2:
+      case 3: mutate_tensor(*form, random); break;
+      default: mutate_metadata(*form, random); break;
+    }
+  }
+  return form->bytes();
+}
+
 }  // namespace
 
 std::string mutate(const std::string& input, Shape shape, uint64_t seed) {
@@ -185,6 +260,7 @@ std::string mutate(const std::string& input, Shape shape, uint64_t seed) {
     case Shape::json: return random.below(4) == 0 ? mutate_bytes(input, random) : mutate_json(input, random);
     case Shape::safetensors: return mutate_safetensors(input, random);
     case Shape::protobuf: return random.below(5) == 0 ? mutate_bytes(input, random) : mutate_protobuf(input, random);
+    case Shape::gguf: return mutate_gguf(input, random);
     case Shape::bytes: break;
   }
   return mutate_bytes(input, random);

@@ -1,22 +1,26 @@
 #include "fuzz/readers.h"
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/temporary_folder.h"
 #include "formats/llama2c.h"
 #include "formats/safetensors_folder.h"
 #include "fuzz/seeds.h"
 #include "inference/generation_config.h"
 #include "inference/loaded_model.h"
+#include "inference/sentence_settings.h"
 #include "inspect/direction.h"
 #include "inspect/intervention.h"
 #include "inspect/sae.h"
 #include "models/config.h"
 #include "server/http.h"
 #include "server/transport.h"
+#include "text/chat_template.h"
 #include "text/line_reader.h"
 #include "text/sentencepiece_tokenizer.h"
 #include "text/token_store.h"
@@ -159,10 +163,32 @@ void read_http(std::string_view bytes) {
   request->header("host");
 }
 
+// A conversation with a system's words, two turns and a tool, by the template.
+void read_chat_template(std::string_view bytes) {
+  static const nlohmann::ordered_json messages = nlohmann::ordered_json::parse(
+      R"([{"role":"system","content":"Be brief."},{"role":"user","content":"Hello"},)"
+      R"({"role":"assistant","content":"Hi","tool_calls":[{"function":{"name":"f","arguments":{"x":1}}}]},)"
+      R"({"role":"user","content":[{"type":"text","text":"끝"}]}])");
+  const ChatTemplate parsed = ChatTemplate::parse(std::string(bytes));
+  parsed.render(messages, {.special = {{"bos_token", "<s>"}, {"eos_token", "</s>"}}, .now = std::time_t{0}});
+}
+
+// An object with the files of a sentence-transformers folder that are JSON.
+void read_settings_of_vectors(std::string_view bytes) {
+  const nlohmann::json files = parse_json(bytes, "[fuzz]");
+  check(files.is_object(), "[fuzz] no object");
+  for (const char* name : {"modules.json", "sentence_bert_config.json", "config_sentence_transformers.json",
+                           "1_Pooling/config.json", "2_Dense/config.json"})
+    as_file(
+        std::string("vectors/") + name,
+        files.contains(name) ? files.at(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) : "{}");
+  read_sentence_settings(folder() / "vectors");
+}
+
 constexpr Reader kReaders[] = {
     {"safetensors", Shape::safetensors, read_safetensors, seeds_of_safetensors},
     {"safetensors_index", Shape::json, read_index, seeds_of_index},
-    {"gguf", Shape::bytes, read_gguf, seeds_of_gguf},
+    {"gguf", Shape::gguf, read_gguf, seeds_of_gguf},
     {"config", Shape::json, read_config, seeds_of_config},
     {"generation_config", Shape::json, read_generation, seeds_of_generation_config},
     {"tokenizer_json", Shape::json, read_fast_tokenizer, seeds_of_tokenizer_json},
@@ -178,6 +204,8 @@ constexpr Reader kReaders[] = {
     {"token_store", Shape::bytes, read_tokens, seeds_of_token_store},
     {"checkpoint", Shape::json, read_state, seeds_of_checkpoint},
     {"http", Shape::bytes, read_http, seeds_of_http},
+    {"chat_template", Shape::bytes, read_chat_template, seeds_of_chat_template},
+    {"sentence_settings", Shape::json, read_settings_of_vectors, seeds_of_sentence_settings},
 };
 
 }  // namespace

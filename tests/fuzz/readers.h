@@ -9,7 +9,7 @@
 
 namespace limpid::fuzz {
 
-enum class Shape { bytes, json, safetensors, protobuf };  // what a mutation should keep whole
+enum class Shape { bytes, json, safetensors, protobuf, gguf };  // what a mutation should keep whole
 
 struct Reader {
   const char* name;

@@ -271,4 +271,31 @@ Seeds seeds_of_http() {
           "HEAD / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"};
 }
 
+Seeds seeds_of_chat_template() {
+  return {
+      "{{ bos_token }}{% for message in messages %}{% if message['role'] == 'user' %}[INST] {{ message['content'] | "
+      "trim }} "
+      "[/INST]{% else %}{{ message.content ~ eos_token }}{% endif %}{% endfor %}",
+      "{%- set ns = namespace(last=messages|length - 1) -%}\n{%- macro turn(m, first=false) -%}<|{{ m.role }}|>\n"
+      "{%- if m.content is string -%}{{ m.content.strip().split(' ')[-1] | upper }}{%- else -%}"
+      "{%- for part in m.content -%}{{ part.text | tojson }}{%- endfor -%}{%- endif -%}{%- endmacro -%}\n"
+      "{%- for m in messages[1:] if m.role != 'system' -%}{{ turn(m, loop.first) }}{%- if loop.index0 >= ns.last -%}"
+      "{{ raise_exception('too long') }}{%- endif -%}{%- endfor -%}{{ strftime_now('%Y') if tools else range(3) | list "
+      "| join(', ') }}",
+      "{% if messages[0]['role'] == 'system' and not (tools is defined and tools) %}{% set x = messages[0].content "
+      "%}{% else %}"
+      "{% set x = 'none' %}{% endif %}{# a comment #}{{ x[:5] ~ {'a': [1, 2.5, none]}.items() | list | length ~ -3 % 2 "
+      "** 3 }}"
+      "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"};
+}
+
+Seeds seeds_of_sentence_settings() {
+  return {R"({"modules.json":[{"idx":0,"name":"0","path":"","type":"sentence_transformers.models.Transformer"},)"
+          R"({"idx":1,"name":"1","path":"1_Pooling","type":"sentence_transformers.models.Pooling"},)"
+          R"({"idx":2,"name":"2","path":"2_Normalize","type":"sentence_transformers.models.Normalize"}],)"
+          R"("1_Pooling/config.json":{"word_embedding_dimension":8,"pooling_mode_mean_tokens":true},)"
+          R"("sentence_bert_config.json":{"max_seq_length":16,"do_lower_case":false},)"
+          R"("config_sentence_transformers.json":{"prompts":{"query":"query: "},"default_prompt_name":"query"}})"};
+}
+
 }  // namespace limpid::fuzz

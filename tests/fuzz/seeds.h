@@ -27,6 +27,8 @@ Seeds seeds_of_lines();
 Seeds seeds_of_token_store();
 Seeds seeds_of_checkpoint();  // manifests
 Seeds seeds_of_http();
+Seeds seeds_of_chat_template();
+Seeds seeds_of_sentence_settings();
 
 // A checkpoint of a small model.
 void write_seed_checkpoint(const std::filesystem::path& path);

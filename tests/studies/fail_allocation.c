@@ -2,6 +2,7 @@
 // LIMPID_FAILED, one hash per line. Prints nothing.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <execinfo.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -52,4 +53,33 @@ void* aligned_alloc(size_t alignment, size_t size) {
   static void* (*real)(size_t, size_t);
   if (!real) real = (void* (*)(size_t, size_t))dlsym(RTLD_NEXT, "aligned_alloc");
   return fails() ? NULL : real(alignment, size);
+}
+
+void* calloc(size_t count, size_t size) {
+  static void* (*real)(size_t, size_t);
+  if (!real) {
+    // dlsym itself asks for a little zeroed memory the first time
+    static char first[4096];
+    static size_t used;
+    if (inside) {
+      used += (count * size + 15) / 16 * 16;
+      return used <= sizeof first ? first + used - (count * size + 15) / 16 * 16 : NULL;
+    }
+    inside = 1;
+    real = (void* (*)(size_t, size_t))dlsym(RTLD_NEXT, "calloc");
+    inside = 0;
+  }
+  return fails() ? NULL : real(count, size);
+}
+
+void* realloc(void* old, size_t size) {
+  static void* (*real)(void*, size_t);
+  if (!real) real = (void* (*)(void*, size_t))dlsym(RTLD_NEXT, "realloc");
+  return fails() ? NULL : real(old, size);
+}
+
+int posix_memalign(void** out, size_t alignment, size_t size) {
+  static int (*real)(void**, size_t, size_t);
+  if (!real) real = (int (*)(void**, size_t, size_t))dlsym(RTLD_NEXT, "posix_memalign");
+  return fails() ? ENOMEM : real(out, alignment, size);
 }

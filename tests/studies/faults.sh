@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Fails one system call at a time, in every place where a short run makes it: see README.md here.
-# Usage: faults.sh BUILD [COMMAND...]     commands: train quantize capture data export
+# Usage: faults.sh BUILD [COMMAND...]     commands: train quantize capture data export random
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 commands=("${@:2}")
-((${#commands[@]})) || commands=(train quantize capture data export)
+((${#commands[@]})) || commands=(train quantize capture data export random)
 calls=(openat write pwrite64 fsync renameat rename mkdir mmap ftruncate pread64 read close)
 faults=(ENOSPC EIO EINTR)
 
@@ -14,7 +14,8 @@ run() {
     quantize) rm -rf out && "${under[@]}" "$limpid" quantize whole out --bits 8 ;;
     capture) rm -rf out && "${under[@]}" "$limpid" look whole capture 'a b c' 'a b c' --tap '*.resid_post' --out out ;;
     data) rm -rf out && "${under[@]}" "$limpid" data copy --out out --count 50 ;;
-    export) rm -rf out && "${under[@]}" "$limpid" random whole out ;;
+    export) rm -rf out && "${under[@]}" "$limpid" export whole out ;;
+    random) rm -rf out && "${under[@]}" "$limpid" random whole out ;;
   esac
 }
 
@@ -32,7 +33,7 @@ check_result() {
       "$limpid" "${train[@]}" --out out >resumed 2>&1 || { wrong "$2: cannot be resumed: $(tail -1 resumed)"; return; }
       cmp -s whole/model.safetensors out/model.safetensors || wrong "$2: resumed to another model"
       ;;
-    quantize) (($3 != 0)) || "$limpid" params out >/dev/null 2>&1 || wrong "$2: ended well and left a folder that does not open" ;;
+    quantize | export | random) (($3 != 0)) || "$limpid" params out >/dev/null 2>&1 || wrong "$2: ended well and left a folder that does not open" ;;
     data) (($3 != 0)) || [[ $(wc -l <out/train.src) == 50 ]] || wrong "$2: ended well without its output" ;;
     capture) (($3 != 0)) || [[ -e out ]] || wrong "$2: ended well without its output" ;;
   esac

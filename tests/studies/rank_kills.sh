@@ -19,15 +19,17 @@ for ((killed = 0; killed < kills; ++killed)); do
   ranks "$n" "$limpid" "${long[@]}" --out parts >said 2>&1 &
   job=$!
   sleep "$(awk -v r="$RANDOM" -v t="$took" -v k="$kills" 'BEGIN { print 1 + r / 32768 * t / 1000 * 2 / k }')"
-  for pid in $(pgrep -f "limpid train.*--out parts"); do
-    tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$victim" && kill -9 "$pid" 2>/dev/null
-  done
+  pid=$(rank_process "$victim" parts)
+  [[ -z $pid ]] || kill -9 "$pid" 2>/dev/null
   cases=$((cases + 1))
-  for ((i = 0; i < 100; ++i)); do kill -0 $job 2>/dev/null || break; sleep 0.1; done
-  kill -0 $job 2>/dev/null && { wrong "kill $killed: $n ranks still there 10 s after rank $victim was killed"; kill -9 $job; }
+  began=$EPOCHREALTIME
+  for ((i = 0; i < 1200; ++i)); do kill -0 $job 2>/dev/null || break; sleep 0.1; done
+  kill -0 $job 2>/dev/null && { wrong "kill $killed: $n ranks still there two minutes after rank $victim was killed"; kill -9 $job; }
+  ended=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
   if wait $job; then break; fi # it was at its end before
   grep -q "rank $victim" said || wrong "kill $killed: nothing about rank $victim of $n: $(tail -3 said)"
-  printf 'kill %d: rank %d of %d at %s\n' "$((killed + 1))" "$victim" "$n" "$(cat parts/checkpoints/last 2>/dev/null || echo 'the beginning')"
+  printf 'kill %d: rank %d of %d at %s, all ended after %s s\n' "$((killed + 1))" "$victim" "$n" \
+    "$(cat parts/checkpoints/last 2>/dev/null || echo 'the beginning')" "$ended"
 done
 ranks 3 "$limpid" "${long[@]}" --out parts >said 2>&1 || wrong "the last part: $(tail -3 said)"
 cmp alone/model.safetensors parts/model.safetensors || wrong 'the models differ'

@@ -248,7 +248,7 @@ export interface ExperimentDetail extends ExperimentSummary {
   contrary_text: string;
   command: string;
   seconds?: number;
-  parts: { meaning: string; must: string; threshold: number; main: boolean; baseline: boolean; mean: number; least: number; most: number; passed: number; seeds: number; contrary: number | null }[];
+  parts: { meaning: string; must: string; threshold: number; main: boolean; baseline: boolean; mean: number; least: number; most: number; passed: number; seeds: number; mark: '✓' | '✗' | '–'; contrary: number | null }[];
   tables: { caption: string; columns: string[]; rows: string[][] }[];
   figures: { svg: string; caption: string }[];
 }
@@ -260,4 +260,36 @@ export interface Polygon {
   angles: number[];
   weight: number[]; // (2, features)
   bias: number[];
+}
+export interface InductionPoint {
+  step: number;
+  score: number; // of the head with the highest
+  layer: number;
+  head: number;
+  scores: number[]; // (layers, heads)
+  loss_first: number;
+  loss_second: number;
+}
+export interface InductionCurve {
+  layers: number;
+  parameters: number;
+  points: InductionPoint[];
+}
+export interface FactWorld {
+  facts: { prompt: string; relation: string; object: string; real: boolean }[];
+  objects: Record<string, string[]>; // by relation
+}
+export interface FactStudy {
+  facts: number;
+  recall: { facts: number };
+  fact: { subject: string; relation: string; object: string; tokens: string[]; probability: number; corrupted: number; restored: Record<string, number[][]> };
+  ablation: { neurons: { block: number; neuron: number; worth: number; elsewhere: number; promotes: string }[]; ways: number; ways_lost: number; probability_before: number; probability_after: number; others_kept: number };
+  edit: { before: string; after: string; columns: number[]; relative_change: number; took: boolean; ways: number; ways_changed: number; held_out: number; held_out_changed: number; others_same: number };
+}
+export interface Feature {
+  feature: number;
+  share: number;
+  promoted: { token: string; value: number }[];
+  demoted: { token: string; value: number }[];
+  texts: { activation: number; tokens: string[]; activations: number[]; marked: number }[];
 }

@@ -25,7 +25,9 @@ using namespace std::chrono_literals;
 
 constexpr auto kBeat = 1s;
 constexpr int kLifeTag = 1;
-constexpr size_t kMostBytes = size_t{1} << 28;  // of one message: MPI counts in int
+constexpr int kIdle = 0, kAtWork = 1, kLost = 2;  // signs of life: kLost + rank says that this rank is lost
+constexpr double kFarewell = 0.3;                 // seconds for telling that
+constexpr size_t kMostBytes = size_t{1} << 28;    // of one message: MPI counts in int
 
 const MPI_Datatype kReals = sizeof(real) == 4 ? MPI_FLOAT : MPI_DOUBLE;
 
@@ -55,8 +57,7 @@ class MpiTransfer : public Communicator::Transfer {
 // The signs of life that one rank gets from another.
 struct Peer {
   int rank = 0;
-  std::string where;
-  int sent = 1, got = 0;  // whether the rank is at work
+  int sent = kAtWork, got = kIdle;
   MPI_Request sending = MPI_REQUEST_NULL, receiving = MPI_REQUEST_NULL;
   Clock::time_point heard = Clock::now(), worked = Clock::now();
 };
@@ -159,12 +160,12 @@ class MpiCommunicator : public Communicator {
     const bool beat = seconds_since(shown_) >= std::chrono::duration<double>(kBeat).count();
     for (Peer& peer : peers_) {
       if (beat && is_done(peer.sending)) {
-        peer.sent = at_work_;
-        check_mpi(MPI_Isend(&peer.sent, 1, MPI_INT, peer.rank, kLifeTag, life_, &peer.sending), "a sign of life");
+        send(peer, at_work_ ? kAtWork : kIdle);
       }
       while (is_done(peer.receiving)) {
+        if (peer.got >= kLost) be_told(peer.got - kLost);
         peer.heard = Clock::now();
-        if (peer.got != 0) peer.worked = peer.heard;
+        if (peer.got == kAtWork) peer.worked = peer.heard;
         listen(peer);
       }
       look_after(peer);
@@ -177,9 +178,10 @@ class MpiCommunicator : public Communicator {
  private:
   // Who is where, and the first signs of life.
   void meet() {
-    const std::vector<std::string> places = gather(fmt::format("process {} on {}", ::getpid(), host_name()));
+    for (const std::string& place : gather(fmt::format("process {} on {}", ::getpid(), host_name())))
+      names_.push_back(fmt::format("rank {} ({})", names_.size(), place));
     for (int rank = 0; rank < size_; ++rank)
-      if (rank != rank_ && (rank == 0 || rank_ == 0)) peers_.push_back({.rank = rank, .where = places[rank]});
+      if (rank != rank_ && (rank == 0 || rank_ == 0)) peers_.push_back({.rank = rank});
     for (Peer& peer : peers_) listen(peer);
   }
 
@@ -187,24 +189,46 @@ class MpiCommunicator : public Communicator {
     check_mpi(MPI_Irecv(&peer.got, 1, MPI_INT, peer.rank, kLifeTag, life_, &peer.receiving), "a sign of life");
   }
 
+  void send(Peer& peer, int sign) {
+    peer.sent = sign;
+    check_mpi(MPI_Isend(&peer.sent, 1, MPI_INT, peer.rank, kLifeTag, life_, &peer.sending), "a sign of life");
+  }
+
   void look_after(const Peer& peer) {
     if (lost_) return;
     if (const double silent = seconds_since(peer.heard); silent > options_.silent_seconds)
-      lose(
-          fmt::format("[mpi] rank {} ({}) has not been heard of for {:.0f} s: its machine, its network or the process "
-                      "has failed; the same command goes on from the last checkpoint",
-                      peer.rank, peer.where, silent));
+      lose(peer.rank,
+           fmt::format("has not been heard of for {:.0f} s: its machine, its network or the process has failed; the "
+                       "same command goes on from the last checkpoint",
+                       silent));
     else if (const double idle = seconds_since(peer.worked); idle > options_.stuck_seconds)
-      lose(
-          fmt::format("[mpi] rank {} ({}) has been stuck for {:.0f} s: it neither computes nor waits for others; is "
-                      "its disk gone? The same command goes on from the last checkpoint",
-                      peer.rank, peer.where, idle));
+      lose(peer.rank, fmt::format("has been stuck for {:.0f} s: it neither computes nor waits for others; is its disk "
+                                  "gone? The same command goes on from the last checkpoint",
+                                  idle));
   }
 
-  void lose(const std::string& text) {
+  // By rank 0, which looks after all: the other ranks have no signs of life but its own.
+  void be_told(int rank) {
+    if (!lost_) lose(rank, "is lost, says rank 0; the same command goes on from the last checkpoint");
+  }
+
+  void lose(int rank, const std::string& why) {
     lost_ = true;
+    tell_others(rank);
+    const std::string text = fmt::format("[mpi] {} {}", names_[rank], why);
     if (options_.lost) options_.lost(text);
     throw Error(text, ErrorKind::io);
+  }
+
+  void tell_others(int lost) {
+    try {
+      for (Peer& peer : peers_)
+        if (peer.rank != lost && is_done(peer.sending)) send(peer, kLost + lost);
+      for (const auto begun = Clock::now(); seconds_since(begun) < kFarewell; ::usleep(10'000))
+        for (Peer& peer : peers_)
+          if (peer.rank != lost) is_done(peer.sending);
+    } catch (const Error&) {  // they will notice by themselves
+    }
   }
 
   static bool is_done(MPI_Request& request) {
@@ -215,11 +239,12 @@ class MpiCommunicator : public Communicator {
 
   // For what is small or rare: the thread that calls shows life itself meanwhile.
   void wait(MPI_Request& request) {
-    for (Patience patience; !is_done(request); show_life(true)) patience.wait(true);
+    for (Patience patience; !is_done(request); show_life(true)) patience.wait();
   }
 
   CommunicatorOptions options_;
   int rank_ = 0, size_ = 1;
+  std::vector<std::string> names_;  // of all ranks: number, process and host
   MPI_Comm life_ = MPI_COMM_NULL;
   std::vector<Peer> peers_;  // of rank 0 all others, of the others rank 0
   Clock::time_point shown_;

@@ -1,24 +1,13 @@
 #!/usr/bin/env bash
 # limpid serve as a stranger meets it: the commands of docs/serving.md as printed, OpenAI's own client, HAProxy, SIGTERM.
-# Usage: server_test.sh SOURCE_FOLDER BUILD_FOLDER
-set -uo pipefail
-source_folder=$1
-work=$(mktemp -d)
+# Usage: serve_test.sh SOURCE_FOLDER BUILD_FOLDER
+source "$1/tests/script.sh"
 pids=()
-cleanup() {
-  for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; done
-  rm -rf "$work"
-}
-trap cleanup EXIT
-mkdir "$work/repository"
-cp -r "$1/recipes" "$1/docs" "$work/repository"
-ln -s "$2/limpid" "$work/repository/limpid"
-cd "$work/repository" || exit 1
-failures=0
-wrong() {
-  printf 'FAILED: %s\n' "$*"
-  failures=$((failures + 1))
-}
+leave() { for pid in "${pids[@]}"; do kill -9 "$pid" 2>/dev/null; done; }
+mkdir repository
+cp -r "$1/recipes" "$1/docs" repository
+ln -s "$limpid" repository/limpid
+cd repository || exit 1
 
 # start LOG ARGUMENTS…: a server on a free port; sets `address` and `pid`.
 start() {
@@ -33,8 +22,7 @@ start() {
     kill -0 "$pid" 2>/dev/null || break
     sleep 0.1
   done
-  wrong "no server: $(cat "$log")"
-  exit 1
+  fail "no server: $(cat "$log")"
 }
 
 # ---- the document: its server runs on a free port, which its commands are told
@@ -117,4 +105,4 @@ grep -q 'Bauer' first.out && wrong 'the access log holds text of prompts'
 grep -q 'there is no "nothing"' out || wrong "message: $(cat out)"
 ./limpid serve models/facts --host 0.0.0.0 --port 0 >out 2>&1 && wrong 'others can reach it without a key'
 grep -q -- '--api-key' out || wrong "message: $(cat out)"
-exit $((failures > 0))
+all_as_expected
