@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "experiments/list.h"
@@ -18,7 +21,7 @@ constexpr const char* kHead = R"(<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Limpid: experiments</title><style>
 body{font:16px/1.6 system-ui,"Noto Sans KR","Apple SD Gothic Neo","Malgun Gothic",sans-serif;color:#1a1a1a;background:#fff;margin:0}
-main{max-width:860px;margin:0 auto;padding:16px}
+main{max-width:920px;margin:0 auto;padding:16px}
 h1{font-size:1.7rem;line-height:1.25}h2{font-size:1.3rem;line-height:1.3;margin-top:2.6rem;border-top:1px solid #ddd;padding-top:1.4rem}
 html[lang=en] .ko,html[lang=ko] .en{display:none}
 .languages{text-align:right;margin:0}.languages button{font:inherit;border:1px solid #767676;background:#fff;color:#1a1a1a;padding:4px 10px;border-radius:4px;cursor:pointer}
@@ -27,7 +30,11 @@ html[lang=en] #en,html[lang=ko] #ko{background:#1a1a1a;color:#fff}
 th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-bottom:1px solid #e4e4e4}
 section td:first-child{min-width:9rem}.measures td:nth-child(2),.measures td:nth-child(4){white-space:nowrap}
 caption{text-align:left;font-weight:600}
-figure{margin:1rem 0;overflow-x:auto}figure svg{max-width:100%;height:auto}@media(max-width:640px){figure svg{max-width:none;width:560px}}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:8px 24px;margin:1rem 0;align-items:end}
+figure{margin:0}figure svg{width:100%;height:auto}.figures>:only-child{max-width:560px}figcaption{font-weight:600;font-size:.9rem;line-height:1.35}
+.index td:last-child{white-space:nowrap}.number{display:block;font-size:.85rem;color:#555}.narrow{display:none;color:#555}
+@media(max-width:640px){.narrow{display:inline}.measures tr{display:flex;flex-wrap:wrap;gap:0 14px;border-bottom:1px solid #e4e4e4;padding:6px 0}
+.measures tr:first-child{display:none}.measures td{border:0;padding:0}.measures td:first-child{flex-basis:100%}}
 .verdict{display:inline-block;padding:2px 10px;border-radius:4px;font-weight:600;border:1px solid currentColor}
 .holds{color:#00664f}.part{color:#7a5200}.fails{color:#a03000}.undecided{color:#555}
 pre{background:#f4f4f4;padding:8px 12px;overflow-x:auto;font-size:.85rem}
@@ -59,16 +66,21 @@ std::string verdict_text(const Json& result) {
   return text;
 }
 
-// One row for a measure: what it is, what it must be, what it was, and what it was in the contrary run.
+std::string must_text(const Measure& measure) {
+  return fmt::format("{} {:g}", measure.must == Measure::Must::at_least ? "≥" : "≤", measure.threshold);
+}
+
+// One row for a measure: what it is, what it must be, what it was, and what it was in the contrary run. A narrow screen
+// has no room for the names of the columns: they stand before the numbers there.
 std::string measure_row(const Measure& measure, const Words& kind, const Json& result, const Json* contrary) {
   const Json json = measure_json(measure);
   const PartVerdict part = judge_part(result, json);
-  std::string row =
-      fmt::format("<tr><td>{}{}</td><td>{} {:g}</td><td>{}</td><td>{} {} / {}</td><td>{}</td></tr>\n",
-                  both(measure.meaning), *kind.english ? " <b>" + both(kind) + "</b>" : "",
-                  measure.must == Measure::Must::at_least ? "≥" : "≤", measure.threshold, spread_text(part),
-                  part.mark(), part.passed, part.seeds, contrary ? spread_text(judge_part(*contrary, json)) : "");
-  return row;
+  const auto narrow = [](const Words& name) { return "<span class=\"narrow\">" + both(name) + " </span>"; };
+  return fmt::format("<tr><td>{}{}</td><td>{}{}</td><td>{}{}</td><td>{}{}</td><td>{}</td></tr>\n",
+                     both(measure.meaning), *kind.english ? " <b>" + both(kind) + "</b>" : "",
+                     narrow({"must be", "기준"}), must_text(measure), narrow({"is", "측정값"}), spread_text(part),
+                     part.mark(), part.seeds > 0 ? fmt::format(" {} / {}", part.passed, part.seeds) : "",
+                     contrary ? narrow({"contrary", "반대 실험"}) + spread_text(judge_part(*contrary, json)) : "");
 }
 
 std::string measures(const Experiment& experiment, const Json& result, const Json* contrary) {
@@ -96,13 +108,21 @@ std::string table_html(const Table& table) {
 
 std::string drawings(const Experiment& experiment, const Json& result, Language language) {
   std::string html = language == Language::korean ? "<div class=\"ko\" lang=\"ko\">\n" : "<div class=\"en\">\n";
-  if (experiment.figures)
-    for (const Figure& figure : experiment.figures(result, language)) {
+  if (experiment.figures) {
+    html += "<div class=\"figures\">\n";
+    for (Figure& figure : experiment.figures(result, language)) {
+      // Two stand side by side, and one fills a phone with its letters still legible; the title is text that wraps.
+      const std::string title = std::exchange(figure.chart.title, {});
+      figure.chart.width = 340;
+      figure.chart.height = 220;
       const std::string svg = figure_svg(figure);
-      html += "<figure>" + svg.substr(svg.find("<svg"));
-      if (!figure.caption.empty()) html += "<figcaption>" + svg_escaped(figure.caption) + "</figcaption>";
-      html += "</figure>\n";
+      html += "<figure>";
+      for (const std::string& caption : {title, figure.caption})
+        if (!caption.empty()) html += "<figcaption>" + svg_escaped(caption) + "</figcaption>";
+      html += svg.substr(svg.find("<svg")) + "</figure>\n";
     }
+    html += "</div>\n";
+  }
   if (experiment.tables)
     for (const Table& table : experiment.tables(result, language)) html += table_html(table);
   return html + "</div>\n";
@@ -194,8 +214,12 @@ void write_report(const fs::path& out) {
                contrary = read_result(out, experiment, Arm::contrary),
                planted = read_result(out, experiment, Arm::planted);
     if (!result) continue;
-    index += fmt::format("<tr><td>{}</td><td><a href=\"#{}\">{}</a></td><td>{}</td></tr>\n", experiment.number,
-                         experiment.name, both(experiment.title), verdict_text(*result));
+    const Measure& main =
+        *std::find_if(experiment.parts.begin(), experiment.parts.end(), [](const Measure& part) { return part.main; });
+    index += fmt::format(
+        "<tr><td>{}</td><td><a href=\"#{}\">{}</a><span class=\"number\">{}: {} ({})</span></td><td>{}</td></tr>\n",
+        experiment.number, experiment.name, both(experiment.title), both(main.meaning),
+        spread_text(judge_main_part(*result)), must_text(main), verdict_text(*result));
     sections += section(experiment, *result, contrary ? &*contrary : nullptr, planted ? &*planted : nullptr);
   }
   const std::string intro =
@@ -210,7 +234,7 @@ void write_report(const fs::path& out) {
             "모델이 배우지 "
             "못했으면 판정 불가입니다."}) +
       "</p>\n";
-  write_text(out / "index.html", kHead + intro + "<div class=\"scroll\"><table>" + index + "</table></div>\n" +
+  write_text(out / "index.html", kHead + intro + "<div class=\"scroll index\"><table>" + index + "</table></div>\n" +
                                      sections + "</main></body></html>\n");
 }
 
@@ -231,7 +255,7 @@ std::string markdown_table(const fs::path& out, Language language) {
     const std::string provisional = result->at("size") == "full" ? "" : word(" (provisional)", " (잠정)");
     for (const Measure& part : experiment.parts) {
       const PartVerdict verdict = judge_part(*result, measure_json(part));
-      const std::string must = fmt::format("{} {:g}", part.must == Measure::Must::at_least ? "≥" : "≤", part.threshold);
+      const std::string must = must_text(part);
       if (part.main) {
         const PartVerdict other = contrary ? judge_main_part(*contrary) : PartVerdict{};
         text += fmt::format("| {} | `{}` | {} | {}{} | {} | {} | {} | {} | {:.0f} s |\n", experiment.number,

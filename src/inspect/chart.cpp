@@ -79,7 +79,8 @@ std::vector<std::string> y_marks(const Axis& axis, int64_t lines) {
 // Where the numbers of a chart lie on the paper.
 struct Frame {
   Axes axes;
-  double left = 58, top = 40, width = 560, height = 300;
+  double width, height;
+  double left = 58, top = 40;
 
   double x(double value) const { return left + axes.x.part(value) * width; }
   double y(double value) const { return top + (1 - axes.y.part(value)) * height; }
@@ -142,7 +143,8 @@ std::string to_svg(const Chart& chart) {
   double guides = 0;
   for (const ChartGuide& guide : chart.guides)
     guides = std::max(guides, 7.0 * static_cast<double>(display_width(guide.name)));
-  const Frame frame{.axes = axes_of(chart)};
+  const Frame frame{
+      .axes = axes_of(chart), .width = chart.width, .height = chart.height, .top = chart.title.empty() ? 12.0 : 40.0};
   const double width = frame.left + frame.width + std::max(guides + 10, 24.0), foot = frame.top + frame.height + 54;
   std::string svg =
       svg_begin(width, foot + 18 * static_cast<double>(chart.series.size()), chart.title) + draw_axes(chart, frame);

@@ -30,7 +30,8 @@ struct Chart {
   std::vector<ChartSeries> series;
   std::vector<ChartGuide> guides;
   bool log_x = false;
-  double low = 0, high = 0;  // of y; equal: those of the points
+  double low = 0, high = 0;          // of y; equal: those of the points
+  double width = 560, height = 300;  // of what lies between the axes, in an SVG
 };
 
 std::string to_svg(const Chart& chart);
