@@ -163,6 +163,9 @@ TEST(InspectServer, AnswersOverSockets) {
       http(port, "POST", "/inspect/trace", R"({"text":"a b c","subject":"0","samples":2,"stream":true})");
   EXPECT_THAT(trace,
               testing::AllOf(HasSubstr("text/event-stream"), HasSubstr("event: result"), HasSubstr("\"clean\"")));
+  const std::string gradient =
+      http(port, "POST", "/inspect/gradient", R"({"text":"a b c","taps":["*"],"stream":true,"top":3})");
+  EXPECT_THAT(gradient, testing::AllOf(HasSubstr("event: progress"), HasSubstr("event: result")));
   EXPECT_THAT(http(port, "POST", "/inspect/trace", R"({"text":"a b c","subject":"zz","stream":true})"),
               HasSubstr("event: error"));
   size_t fired = 0;  // one neuron may be silent on all texts
