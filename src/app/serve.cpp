@@ -186,6 +186,7 @@ int run_serve(int argc, char** argv) {
   fmt::print(stderr, "limpid serve: {}\n", server.address());
   signals.wait();
   fmt::print(stderr, "limpid serve: finishing what runs\n");
+  events.end();  // they would go on as long as somebody listens
   server.stop(std::chrono::duration<double>(options.grace));
   return 0;
 }
