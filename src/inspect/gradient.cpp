@@ -118,13 +118,14 @@ TapGradients tap_gradients(const Model& model, const Example& example, const Obj
       if (tap.layout.rows) at.layout.rows = &(at.rows = *tap.layout.rows);
       if (tap.layout.keys) at.layout.keys = &(at.keys = *tap.layout.keys);
       if (tap.layout.order) at.layout.order = &(at.order = *tap.layout.order);
-      return watch_gradient(run, tap.value, [&into, &at, &arena, &example, &fired, &came_back, &tell,
-                                            tap_name = tap.name](ConstMatrix reached) {
-        Run copying({.arena = arena});
-        const Tensor numbers = constant(copying, reached);
-        gather_values({tap_name, numbers, at.layout}, example.batch, into.gradient);
-        tell(0.5, ++came_back, fired.size());
-      });
+      return watch_gradient(
+          run, tap.value,
+          [&into, &at, &arena, &example, &fired, &came_back, &tell, tap_name = tap.name](ConstMatrix reached) {
+            Run copying({.arena = arena});
+            const Tensor numbers = constant(copying, reached);
+            gather_values({tap_name, numbers, at.layout}, example.batch, into.gradient);
+            tell(0.5, ++came_back, fired.size());
+          });
     });
   const Tensor logits = model.logits(run, example.batch, example.choice);
   check(logits.needs_gradient(), "[look] none of the taps lies on the way to the logits");

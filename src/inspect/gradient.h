@@ -43,8 +43,8 @@ struct TapGradients {
   std::map<std::string, TapGradient> taps;
 };
 
-// `taps`: names, no patterns. `progress` is told the share done, 0 … 1, at each of them on the way there and back; it may
-// throw where nobody wants the gradients any more.
+// `taps`: names, no patterns. `progress` is told the share done, 0 … 1, at each of them on the way there and back; it
+// may throw where nobody wants the gradients any more.
 TapGradients tap_gradients(const Model& model, const Example& example, const Objective& objective,
                            const std::vector<std::string>& taps, const std::function<void(double)>& progress = {});
 

@@ -154,8 +154,8 @@ void check_call(const OpenAiCall& call, const char* field, const ServedModel& mo
         JsonFields::refuse(field, fmt::format("The prompt has a token {} and the model {} tokens.", id, config.vocab));
   }
   if (limits.output_tokens > 0 && call.options.max_tokens.value_or(0) > limits.output_tokens)
-    JsonFields::refuse(call.most_tokens_field, fmt::format("{} tokens are asked for and {} allowed.", *call.options.max_tokens,
-                                                 limits.output_tokens));
+    JsonFields::refuse(call.most_tokens_field, fmt::format("{} tokens are asked for and {} allowed.",
+                                                           *call.options.max_tokens, limits.output_tokens));
   for (const auto& [id, by] : call.sampling.bias)
     if (id >= config.vocab)
       JsonFields::refuse("logit_bias", fmt::format("There is no token {}: the model has {}.", id, config.vocab));

@@ -20,8 +20,8 @@ struct RequestLimits {
 
 struct OpenAiCall {
   std::string model;
-  RequestOptions options;    // what may also come from the model's files
-  SamplingOptions sampling;  // the rest: penalties, bias
+  RequestOptions options;                        // what may also come from the model's files
+  SamplingOptions sampling;                      // the rest: penalties, bias
   const char* most_tokens_field = "max_tokens";  // by whose name options.max_tokens was given
   int64_t n = 1, best_of = 1;
   std::vector<std::string> stop;

@@ -113,7 +113,9 @@ void add_openai_routes(Server& server, const ServedModels& models, const Request
 "max_completion_tokens": {"type": "integer"}, "logprobs": {"type": "boolean"}, "top_logprobs": {"type": "integer"})",
                                 R"("messages")")});
   router.add("POST", "/v1/embeddings",
-             [routes](const Request& request) { return answer_embeddings(routes->models, routes->limits, routes->metrics, request); },
+             [routes](const Request& request) {
+               return answer_embeddings(routes->models, routes->limits, routes->metrics, request);
+             },
              {.summary = "A vector per text.",
               .operation = body_schema(R"("model": {"type": "string"}, "input": {},
 "encoding_format": {"type": "string", "enum": ["float", "base64"]}, "dimensions": {"type": "integer"})",

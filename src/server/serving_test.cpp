@@ -203,9 +203,9 @@ TEST_F(Serving, RefusesWhatItCannotDo) {
   EXPECT_EQ(param("/v1/embeddings", {{"model", "writer"}, {"input", many}}), "input");
   EXPECT_EQ(param("/v1/chat/completions", {{"model", "talker"}, {"messages", talk}}), "messages");
   const json short_talk = {{{"role", "user"}, {"content", "a"}}};
-  EXPECT_EQ(param("/v1/chat/completions",
-                  {{"model", "talker"}, {"messages", short_talk}, {"max_completion_tokens", 10}}),
-            "max_completion_tokens");
+  EXPECT_EQ(
+      param("/v1/chat/completions", {{"model", "talker"}, {"messages", short_talk}, {"max_completion_tokens", 10}}),
+      "max_completion_tokens");
   const HttpAnswer misspelt = post("/v1/completions", {{"model", "writer"}, {"prompt", "a"}, {"temprature", 1}});
   EXPECT_THAT(misspelt.body, HasSubstr("did you mean temperature?"));
   EXPECT_THAT(misspelt.body, HasSubstr(R"("param":"temprature")"));

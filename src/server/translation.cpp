@@ -18,9 +18,9 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-constexpr std::pair<std::string_view, char32_t> kEntities[] = {{"lt", '<'},   {"gt", '>'},    {"quot", '"'},
-                                                               {"apos", '\''}, {"nbsp", ' '},  {"amp", '&'},
-                                                               {"ndash", 0x2013}, {"mdash", 0x2014}, {"hellip", 0x2026}};
+constexpr std::pair<std::string_view, char32_t> kEntities[] = {
+    {"lt", '<'},  {"gt", '>'},       {"quot", '"'},     {"apos", '\''},    {"nbsp", ' '},
+    {"amp", '&'}, {"ndash", 0x2013}, {"mdash", 0x2014}, {"hellip", 0x2026}};
 
 // The character of "lt", "#39" or "#x27", if it is one.
 std::optional<char32_t> character_of(std::string_view entity) {
