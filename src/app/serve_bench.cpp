@@ -139,7 +139,7 @@ class Clients {
  private:
   struct Client {
     int socket = -1;
-    std::string received;
+    std::string unsent, received;
     Tally::Answer answer;
     size_t looked_at = 0;
   };
@@ -158,16 +158,16 @@ class Clients {
         options_.address.substr(7), text.size(), text);
   }
 
+  // A server that is slow to accept keeps only this client waiting.
   void ask(size_t number) {
     Client& client = clients_[number];
     while (!tally_.over()) {
-      client = {.socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+      client = {.socket = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), .unsent = next_request()};
       const int yes = 1;
       ::setsockopt(client.socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-      const std::string request = next_request();
-      epoll_event event{.events = EPOLLIN, .data = {.u64 = number}};
-      if (::connect(client.socket, reinterpret_cast<const sockaddr*>(&address_), sizeof address_) == 0 &&
-          ::send(client.socket, request.data(), request.size(), MSG_NOSIGNAL) == std::ssize(request) &&
+      epoll_event event{.events = EPOLLOUT, .data = {.u64 = number}};
+      const auto* to = reinterpret_cast<const sockaddr*>(&address_);
+      if ((::connect(client.socket, to, sizeof address_) == 0 || errno == EINPROGRESS) &&
           ::epoll_ctl(epoll_, EPOLL_CTL_ADD, client.socket, &event) == 0) {
         ++open_;
         return;
@@ -177,8 +177,28 @@ class Clients {
     }
   }
 
+  void close(size_t number) {
+    ::close(clients_[number].socket);
+    --open_;
+    ask(number);
+  }
+
+  void send(size_t number) {
+    Client& client = clients_[number];
+    const ssize_t bytes = ::send(client.socket, client.unsent.data(), client.unsent.size(), MSG_NOSIGNAL);
+    if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (bytes < 0) {
+      tally_.failed(fmt::format("asking: {}", std::strerror(errno)));
+      return close(number);
+    }
+    client.unsent.erase(0, static_cast<size_t>(bytes));
+    epoll_event event{.events = EPOLLIN, .data = {.u64 = number}};
+    if (client.unsent.empty()) ::epoll_ctl(epoll_, EPOLL_CTL_MOD, client.socket, &event);
+  }
+
   void read(size_t number) {
     Client& client = clients_[number];
+    if (!client.unsent.empty()) return send(number);
     std::array<char, 1 << 16> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by recv
     const ssize_t bytes = ::recv(client.socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -194,9 +214,7 @@ class Clients {
       tally_.failed("cut off");
     else
       tally_.finished(client.answer);
-    ::close(client.socket);
-    --open_;
-    ask(number);
+    close(number);
   }
 
   // Events with text: "text":"…" that is not empty.

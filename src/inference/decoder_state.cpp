@@ -28,6 +28,11 @@ void DecoderState::begin(std::span<const std::vector<int32_t>> texts, std::span<
 
 void DecoderState::drop_unread(int64_t index) { unread_.erase(unread_.begin() + index); }
 
+int64_t DecoderState::tokens_within(double budget, const ReadingCost& cost) const {
+  constexpr double kMost = 1e9;
+  return static_cast<int64_t>(std::clamp(budget / std::max(cost.token, 1e-12), 0.0, kMost));
+}
+
 std::vector<int32_t> DecoderState::add(std::span<const std::vector<int32_t>> texts, std::span<const int64_t> limits) {
   begin(texts, limits);
   return read_on(std::numeric_limits<int64_t>::max());
@@ -40,6 +45,7 @@ std::vector<int32_t> SourceState::read_on(int64_t tokens) {
     const auto length = static_cast<int64_t>(unread_.front().text.size());
     if (!sources.empty() && length > tokens) break;
     tokens -= length;
+    prompt_tokens_ += length;
     sources.push_back(std::move(unread_.front().text));
     limits.push_back(unread_.front().limit);
   }

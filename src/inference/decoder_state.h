@@ -66,6 +66,17 @@ class DecoderState {
   virtual int64_t bytes() const = 0;                      // held now
   virtual int64_t most_bytes() const = 0;                 // held at any time since the beginning
 
+  // ---- work: what a step takes besides time for every token
+  struct ReadingCost {
+    double token = 0, key = 0;  // of a token that is read; of a key that it attends to
+    double text = 0;            // of a text that is read to its end: its first token is written in the same step
+  };
+  // How many tokens of the texts to be read come to at most so much.
+  virtual int64_t tokens_within(double budget, const ReadingCost& cost) const;
+  int64_t prompt_tokens_read() const { return prompt_tokens_; }  // since the beginning; those put off are counted
+  virtual int64_t keys_of_step() const { return 0; }             // of the rows' next tokens alone
+  virtual int64_t keys_attended() const { return 0; }            // by all tokens since the beginning
+
   // ---- beginnings in common: where a model cannot use them again, nothing is remembered
   virtual void cache_prefix(int64_t /*row*/) {}  // what the row has read outlives it
   virtual void evict_to(int64_t /*bytes*/) {}
@@ -82,6 +93,7 @@ class DecoderState {
     int64_t limit = 0;
   };
   std::deque<Unread> unread_;
+  int64_t prompt_tokens_ = 0;
   Arena arena_;
   Probe* probe_ = nullptr;
 

@@ -187,8 +187,11 @@ void Engine::Lane::begin(std::vector<Text> begun) {
 int64_t Engine::Lane::prompt_tokens(const EngineOptions& options) const {
   constexpr int64_t kFirst = 64, kLeast = 16;
   if (options.step_seconds == 0) return options.max_prefill_tokens;
-  if (tokens_per_second == 0) return std::min(kFirst, options.max_prefill_tokens);
-  const auto fits = static_cast<int64_t>(tokens_per_second * options.step_seconds) - state->rows();
+  if (!cost.known()) return std::min(kFirst, options.max_prefill_tokens);
+  const StepWork writing{.written = std::ssize(ids), .keys = state->keys_of_step()};
+  const int64_t fits =
+      state->tokens_within(options.step_seconds - cost.seconds(writing),
+                           {.token = cost.per_prompt_token(), .key = cost.per_key(), .text = cost.per_written_token()});
   return std::min(std::max(fits, kLeast), options.max_prefill_tokens);
 }
 
@@ -218,21 +221,16 @@ void Engine::Lane::write() {
 }
 
 void Engine::Lane::step(const EngineOptions& options) {
-  constexpr int64_t kTelling = 32;  // a step of fewer tokens takes no less time: reading the weights is all it does
   begin(std::exchange(coming, {}));
   const auto start = Clock::now();
-  const int64_t prompts = reading.empty() ? 0 : prompt_tokens(options);
-  if (prompts > 0) read(prompts);
-  const bool all_read = prompts == 0 || state->unread() > 0;  // else fewer than that were there
-  const int64_t tokens = prompts + std::ssize(ids);
+  const int64_t keys = state->keys_attended(), prompts = state->prompt_tokens_read();
+  if (!reading.empty()) read(prompt_tokens(options));
+  const auto written = std::ssize(ids);
   if (texts.empty())
     state->finish_reading();
   else
     write();
-  const double seconds = seconds_since(start);
-  if (!all_read || tokens < kTelling || seconds <= 0) return;
-  const double now = static_cast<double>(tokens) / seconds;
-  tokens_per_second = tokens_per_second > 0 ? 0.5 * (tokens_per_second + now) : now;
+  cost.learn({written, state->prompt_tokens_read() - prompts, state->keys_attended() - keys}, seconds_since(start));
 }
 
 // Every text chooses; those that are done leave.

@@ -28,6 +28,7 @@
 
 #include "inference/decoder_state.h"
 #include "inference/generation_task.h"
+#include "inference/step_cost.h"
 
 namespace limpid {
 
@@ -37,7 +38,8 @@ struct EngineOptions {
   int64_t memory = 0;                 // bytes; 0: no bound
   int64_t max_prefill_tokens = 4096;  // of prompts that a lane reads in one step; longer ones are read in several
   // Time that a step should take at most, so that texts that are being written do not wait for long prompts of others:
-  // as many tokens of prompts are read as fit beside the writing, by what the steps before have taken.
+  // as many tokens of prompts are read as fit beside the writing, by what the steps before have taken
+  // (inference/step_cost.h).
   // 0: max_prefill_tokens alone decides.
   double step_seconds = 0;
   int64_t prefix_memory = 64 << 20;  // bytes for what is remembered, within `memory`
@@ -82,11 +84,11 @@ class Engine {
 
   struct Lane {
     std::unique_ptr<DecoderState> state;
-    std::vector<Text> texts;       // in the order of the state's rows
-    std::vector<int32_t> ids;      // the next token of each row
-    std::vector<Text> coming;      // begin with the next step
-    std::vector<Text> reading;     // whose prompts are not read to the end, in the order of the state's unread texts
-    double tokens_per_second = 0;  // of a step, read and written; 0: not known
+    std::vector<Text> texts;    // in the order of the state's rows
+    std::vector<int32_t> ids;   // the next token of each row
+    std::vector<Text> coming;   // begin with the next step
+    std::vector<Text> reading;  // whose prompts are not read to the end, in the order of the state's unread texts
+    StepCost cost;
 
     bool idle() const { return texts.empty() && coming.empty() && reading.empty(); }
     void begin(std::vector<Text> begun);

@@ -109,6 +109,24 @@ TEST_P(PromptBits, AreTheSameWhileOthersAreRead) {
   EXPECT_EQ(busy->rows(), 1);
 }
 
+// How much of a prompt a step can afford: every token costs something, and later ones attend to more.
+TEST_P(PromptBits, LaterTokensOfAPromptCostMore) {
+  const auto reading = state();
+  reading->begin(std::vector<Ids>{text_, beginning(20)}, {});
+  EXPECT_EQ(reading->tokens_within(10.5, {.token = 1}), 10);
+  EXPECT_EQ(reading->tokens_within(1e9, {.token = 1}), 89 + 19);
+  EXPECT_EQ(reading->tokens_within(89 + 5.5 + 7, {.token = 1, .text = 7}), 89 + 5);
+  EXPECT_EQ(reading->tokens_within(55, {.key = 1}), 10) << "1 + 2 + … + 10 keys";
+  EXPECT_TRUE(reading->read_on(40).empty());
+  EXPECT_EQ(reading->prompt_tokens_read(), 40);
+  reading->finish_reading();
+  EXPECT_EQ(reading->tokens_within(41 + 42 + 43, {.key = 1}), 3);
+  EXPECT_EQ(reading->keys_attended(), 40 * 41 / 2);
+  while (reading->unread() > 0) reading->read_on(40);
+  reading->finish_reading();
+  EXPECT_EQ(reading->keys_of_step(), 90 + 20);
+}
+
 INSTANTIATE_TEST_SUITE_P(LanguageModels, PromptBits, testing::Values("gpt2", "llama"));
 
 }  // namespace

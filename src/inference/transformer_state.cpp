@@ -97,8 +97,11 @@ Tensor LanguageModelState::read_tokens(const std::vector<std::vector<int32_t>>& 
   Batch batch;
   batch.input = Tokens::of(parts);
   Tensor x = model_.forward(run, batch, choice);
-  for (size_t row = 0; row < parts.size(); ++row)
+  for (size_t row = 0; row < parts.size(); ++row) {
+    const auto before = std::ssize(read_[row]), tokens = std::ssize(parts[row]);
+    attended_ += tokens * before + tokens * (tokens + 1) / 2;
     read_[row].insert(read_[row].end(), parts[row].begin(), parts[row].end());
+  }
   return x;
 }
 
@@ -145,6 +148,7 @@ int64_t LanguageModelState::plan_part(int64_t tokens, std::vector<int32_t>& last
   }
   unread_.erase(unread_.begin(), unread_.begin() + static_cast<ptrdiff_t>(last.size()));
   if (left < tokens) planned_ = std::move(parts);
+  prompt_tokens_ += tokens - left;
   return tokens - left;
 }
 
@@ -202,6 +206,27 @@ void LanguageModelState::reorder(std::span<const int32_t> rows) {
 }
 
 int64_t LanguageModelState::bytes_for(const Need& need) const { return self_bytes(model_.config(), need); }
+
+// Later tokens of a text attend to more. What a text may have in common with others is not known yet: it counts.
+int64_t LanguageModelState::tokens_within(double budget, const ReadingCost& cost) const {
+  int64_t tokens = 0;
+  size_t position = half_read_ ? read_.back().size() : 0;
+  for (const Unread& unread : unread_) {
+    for (; position + 1 < unread.text.size(); ++position, ++tokens) {
+      budget -= cost.token + cost.key * static_cast<double>(position + 1);
+      if (budget < 0) return tokens;
+    }
+    position = 0;
+    budget -= cost.text;
+  }
+  return tokens;
+}
+
+int64_t LanguageModelState::keys_of_step() const {
+  int64_t keys = 0;
+  for (int64_t row = 0; row < rows(); ++row) keys += std::ssize(read_[row]) + 1;
+  return keys;
+}
 
 void LanguageModelState::cache_prefix(int64_t row) {
   finish_reading();

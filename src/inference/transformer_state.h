@@ -46,6 +46,10 @@ class LanguageModelState : public DecoderState {
   int64_t bytes() const override { return cache_.bytes(); }
   int64_t most_bytes() const override { return cache_.most_bytes(); }
 
+  int64_t tokens_within(double budget, const ReadingCost& cost) const override;
+  int64_t keys_of_step() const override;
+  int64_t keys_attended() const override { return attended_; }
+
   void cache_prefix(int64_t row) override;
   void evict_to(int64_t bytes) override { store_.shrink(bytes); }
   int64_t remembered_bytes() const override { return store_.bytes(); }
@@ -64,7 +68,7 @@ class LanguageModelState : public DecoderState {
   std::vector<std::vector<int32_t>> planned_;  // by row: those that the next pass is to read first; empty: none at all
   bool half_read_ = false;                     // the last row is that of the first unread text, which is read in part
   PrefixStore store_;
-  int64_t reused_ = 0;
+  int64_t reused_ = 0, attended_ = 0;
 };
 
 }  // namespace limpid

@@ -86,7 +86,7 @@ Tensor watch_gradient(Run& run, const Tensor& value, std::function<void(ConstMat
 }
 
 TapGradients tap_gradients(const Model& model, const Example& example, const Objective& objective,
-                           const std::vector<std::string>& taps) {
+                           const std::vector<std::string>& taps, const std::function<void(double)>& progress) {
   check(example.batch.input.sequences.count() == 1, "[look] one text at a time");
   check(!example.changes,
         "[gradient] values put in by an intervention are constants, where every gradient ends: take the interventions "
@@ -103,21 +103,29 @@ TapGradients tap_gradients(const Model& model, const Example& example, const Obj
     TapLayout layout;
   };
   std::vector<std::unique_ptr<Fired>> fired;
+  size_t came_back = 0;
+  const auto tell = [&](double from, size_t seen, size_t of) {
+    if (progress) progress(from + 0.5 * std::min(1.0, static_cast<double>(seen) / static_cast<double>(of)));
+  };
   for (const std::string& name : taps)
     probe.replace(name, [&](const Tap& tap) {
       TapGradient& into = result.taps[tap.name];
       if (into.values.numbers.empty()) result.names.push_back(tap.name);
       gather_values(tap, example.batch, into.values);
       auto& at = *fired.emplace_back(std::make_unique<Fired>());
+      tell(0, fired.size(), taps.size());
       at.layout = tap.layout;
       if (tap.layout.rows) at.layout.rows = &(at.rows = *tap.layout.rows);
       if (tap.layout.keys) at.layout.keys = &(at.keys = *tap.layout.keys);
       if (tap.layout.order) at.layout.order = &(at.order = *tap.layout.order);
-      return watch_gradient(run, tap.value, [&into, &at, &arena, &example, tap_name = tap.name](ConstMatrix reached) {
-        Run copying({.arena = arena});
-        const Tensor numbers = constant(copying, reached);
-        gather_values({tap_name, numbers, at.layout}, example.batch, into.gradient);
-      });
+      return watch_gradient(
+          run, tap.value,
+          [&into, &at, &arena, &example, &fired, &came_back, &tell, tap_name = tap.name](ConstMatrix reached) {
+            Run copying({.arena = arena});
+            const Tensor numbers = constant(copying, reached);
+            gather_values({tap_name, numbers, at.layout}, example.batch, into.gradient);
+            tell(0.5, ++came_back, fired.size());
+          });
     });
   const Tensor logits = model.logits(run, example.batch, example.choice);
   check(logits.needs_gradient(), "[look] none of the taps lies on the way to the logits");

@@ -43,9 +43,10 @@ struct TapGradients {
   std::map<std::string, TapGradient> taps;
 };
 
-// `taps`: names, no patterns.
+// `taps`: names, no patterns. `progress` is told the share done, 0 … 1, at each of them on the way there and back; it
+// may throw where nobody wants the gradients any more.
 TapGradients tap_gradients(const Model& model, const Example& example, const Objective& objective,
-                           const std::vector<std::string>& taps);
+                           const std::vector<std::string>& taps, const std::function<void(double)>& progress = {});
 
 // For probes: passes a tap's value on and has the tape call `keep` with the gradient that comes back to it. Makes a
 // gradient flow where nothing below wants one.

@@ -74,7 +74,17 @@ TEST_P(TapGradientsOf, SeveralTapsAtOnceGiveEachItsOwn) {
   const Objective objective{.kind = Objective::Kind::logit, .position = 2, .token = 4};
   std::vector<std::string> names;
   for (const TapInfo& tap : list_taps(small.session.model())) names.push_back(tap.name);
-  const TapGradients together = tap_gradients(small.session.model(), small.example(), objective, names);
+  std::vector<double> told;
+  const TapGradients together = tap_gradients(small.session.model(), small.example(), objective, names,
+                                              [&](double done) { told.push_back(done); });
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_GT(told.size(), names.size());
+  EXPECT_GT(told.back(), 0.5);
+  struct Enough {};
+  const auto until_half = [](double done) {
+    if (done > 0.5) throw Enough();
+  };
+  EXPECT_THROW(tap_gradients(small.session.model(), small.example(), objective, names, until_half), Enough);
   ASSERT_EQ(together.names.size(), names.size());
   int64_t reached = 0;
   for (const std::string& name : names) {

@@ -13,7 +13,8 @@
 namespace limpid {
 namespace {
 
-constexpr int64_t kLogitsAtOnce = 16 << 20;  // numbers
+// Numbers: to touch new memory for the scores of many layers costs more than to read the matrix again for each few.
+constexpr int64_t kLogitsAtOnce = 4 << 20;
 
 // Whether the output layer of a recurrent model reads more than the state.
 bool reads_context(const Config& config) { return config.recurrent() && config.rnn.context != ContextUse::initial; }
@@ -35,7 +36,7 @@ class Unembedding {
   // Of so many positions in each of some layers, one layer behind the other: what they are multiplied with is the
   // largest matrix of many models, and is read once for all of them.
   Tensor logits(std::span<const std::string> layers, int64_t first, int64_t count) const {
-    Run run({});
+    Run run({.arena = arena_});
     const auto rows_of = [&](std::span<const std::string> taps) {
       std::vector<real> numbers;
       for (const std::string& tap : taps)
@@ -57,6 +58,7 @@ class Unembedding {
   const Model& model_;
   const Config& config_;
   const std::map<std::string, TapValues> seen_;
+  const Arena arena_;
 };
 
 LensCell read_cell(const real* logits, int64_t count, int64_t top, int32_t watched) {

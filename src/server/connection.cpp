@@ -83,6 +83,7 @@ Response Shared::refusal(const std::string& method, const std::string& path, int
 PendingAnswer::PendingAnswer(std::shared_ptr<Connection> connection, Exchange exchange, Headers headers, bool head_only,
                              bool chunked, bool keep_alive)
     : connection_(connection),
+      shared_(connection->shared()),
       io_(connection->shared().io),
       most_unsent_(connection->shared().options.limits.unsent_bytes),
       exchange_(std::move(exchange)),
@@ -175,7 +176,11 @@ bool PendingAnswer::write(std::string part) {
 void PendingAnswer::end() { end_stream(!cancelled()); }
 
 void PendingAnswer::abandon() {
-  if (!begun()) send(plain_refusal(500, "The request was dropped without an answer."));
+  if (!begun()) {  // cancelled for somebody who is still there: the server ends
+    const Exchange asked = exchange();
+    send(shared_.refusal(asked.method, asked.path, asked.cancelled ? 503 : 500,
+                         asked.cancelled ? "The server is stopping." : "The request was dropped without an answer."));
+  }
   end_stream(false);
 }
 

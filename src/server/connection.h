@@ -19,6 +19,7 @@ namespace limpid {
 namespace asio = boost::asio;
 
 class Connection;
+struct Shared;
 
 // One request and its answer while it is under way. Replies on any thread put bytes in; the connection takes them out
 // on the transport's thread.
@@ -53,6 +54,7 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
   void put(std::string bytes);  // with the lock held
 
   const std::weak_ptr<Connection> connection_;
+  const Shared& shared_;
   asio::io_context& io_;
   const int64_t most_unsent_;
   const std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();

@@ -56,6 +56,7 @@ TEST(Router, FindsByPattern) {
   EXPECT_EQ(router.find("GET", "/runs//log").parameters.at("file"), "runs//log");
   EXPECT_EQ(router.find("GET", "/").parameters.at("file"), "");
   EXPECT_EQ(router.find("DELETE", "/runs").allowed, "POST");
+  EXPECT_EQ(router.find("GET", "/runs").allowed, "POST");  // and not a file of the page
   EXPECT_EQ(router.find("POST", "/other").route, nullptr);
   EXPECT_THROW(router.add("POST", "/runs", handler), Error);
 }

@@ -119,10 +119,8 @@ Answer view_gradient(InspectCall& call) {
   const int64_t top = call.fields.whole("top", 10, 0, 1000);
   const bool tensors = call.fields.flag("tensors");
   const Example& example = call.example();
-  call.progress(0);
   const Objective objective = read_objective(call.session(), example, request);
-  const TapGradients all = tap_gradients(call.model(), example, objective, taps);
-  call.progress(1);
+  const TapGradients all = tap_gradients(call.model(), example, objective, taps, call.progress);
   std::vector<std::string> command;
   for (const std::string& tap : call.fields.texts("taps")) command.insert(command.end(), {"--tap", tap});
   pass_on(call, "of", "--of", command);

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "base/json.h"
 #include "server/inspect_views.h"
 
 namespace limpid {
@@ -109,7 +108,7 @@ void add_inspect_routes(Server& server, const ServedModels& models, const Inspec
     const InspectView view = route.view;
     server.router().add("POST", path,
                         Handler([&models, limits, view](const Request& request, const std::shared_ptr<Reply>& reply) {
-                          answer(models, limits, view, parse_json(request.body, "The body is no JSON"), reply);
+                          answer(models, limits, view, parse_body(request.body), reply);
                         }),
                         {.summary = route.summary, .heavy = true});
     if (!route.get) continue;

@@ -23,7 +23,18 @@ int64_t whole_of(const json& value, const std::string& name, int64_t low, int64_
 
 }  // namespace
 
-JsonFields::JsonFields(const std::string& body) : JsonFields(parse_json(body, "The body is no JSON")) {}
+json parse_body(const std::string& body) {
+  if (body.find_first_not_of(" \t\r\n") == std::string::npos)
+    throw HttpError(400, "The body is empty: send a JSON object.");
+  try {
+    return parse_json(body, "The body is no JSON");
+  } catch (const Error& error) {  // without the hint at its end, which is about files
+    const std::string message = error.what();
+    throw HttpError(400, message.substr(0, message.rfind(": ")));
+  }
+}
+
+JsonFields::JsonFields(const std::string& body) : JsonFields(parse_body(body)) {}
 
 JsonFields::JsonFields(json object) : object_(std::move(object)) {
   if (!object_.is_object()) throw HttpError(400, "The body must be a JSON object.");

@@ -15,6 +15,9 @@
 
 namespace limpid {
 
+// A request's body. Throws HttpError 400 where it is no JSON.
+nlohmann::json parse_body(const std::string& body);
+
 class JsonFields {
  public:
   // Both throw HttpError 400 where it is no JSON object.

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/json.h"
+#include "server/json_fields.h"
 #include "server/openai_json.h"
 #include "server/translation.h"
 
@@ -17,7 +17,7 @@ using nlohmann::json;
 json read_body(const Request& request) {
   const std::string_view type = request.header("content-type");
   if (type.find("application/x-www-form-urlencoded") == std::string_view::npos) {
-    json body = parse_json(request.body, "The body is no JSON");
+    json body = parse_body(request.body);
     if (!body.is_object()) throw HttpError(400, "The body must be a JSON object or a form.");
     return body;
   }
@@ -64,7 +64,7 @@ Texts read_texts_field(const json& body) {
 
 class TranslationRoutes {
  public:
-  TranslationRoutes(const Server& server, const ServedModels& models, std::map<std::string, LanguagePair> pairs,
+  TranslationRoutes(Server& server, const ServedModels& models, std::map<std::string, LanguagePair> pairs,
                     const RequestLimits& limits)
       : server_(server), models_(models), pairs_(std::move(pairs)), limits_(limits) {}
 
@@ -109,16 +109,17 @@ class TranslationRoutes {
 
     std::vector<std::optional<DetectedLanguage>> detected(call.texts.size());
     const ServedModel* model = source == "auto" ? model_of(call.texts, target, detected) : model_of(source, target);
-    const auto done = [reply, detected, several = texts.several,
-                       alternatives = call.alternatives](const Translations& translations) {
-      reply->send({200, dump_json(answer(translations, detected, several, alternatives > 0))});
+    const auto done = [this, model, reply, detected, several = texts.several,
+                       alternatives = call.alternatives](const Translated& translated) {
+      if (model) count_tokens(&server_.metrics(), *model, translated.tokens_read, translated.tokens_written);
+      reply->send({200, dump_json(answer(translated.texts, detected, several, alternatives > 0))});
     };
     const auto failed = [reply](const std::string& message, bool late) {
       reply->send(error_response(HttpError(late ? 408 : 500, message), ErrorShape::plain));
     };
     if (!model) {  // it is in the wanted language already
-      Translations same;
-      for (const std::string& text : call.texts) same.push_back({text});
+      Translated same;
+      for (const std::string& text : call.texts) same.texts.push_back({text});
       return done(same);
     }
     const int64_t number = translate_texts(*model, call, done, failed);
@@ -202,7 +203,7 @@ class TranslationRoutes {
     return body;
   }
 
-  const Server& server_;
+  Server& server_;
   const ServedModels& models_;
   const std::map<std::string, LanguagePair> pairs_;
   const RequestLimits limits_;
@@ -212,6 +213,7 @@ class TranslationRoutes {
 
 void add_libretranslate_routes(Server& server, const ServedModels& models, std::map<std::string, LanguagePair> pairs,
                                const RequestLimits& limits) {
+  describe_token_metrics(server.metrics());
   const auto routes = std::make_shared<const TranslationRoutes>(server, models, std::move(pairs), limits);
   Router& router = server.router();
   router.add("GET", "/languages", [routes](const Request& request) { return routes->languages(request); },

@@ -25,7 +25,8 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
         id_((style == OpenAiStyle::chat ? "chatcmpl-" : "cmpl-") + id),
         reply_(std::move(reply)),
         results_(call_.prompts.size() * static_cast<size_t>(call_.best_of)),
-        open_(results_.size()) {
+        open_(results_.size()),
+        last_tokens_(results_.size()) {
     for (const OpenAiCall::Prompt& prompt : call_.prompts)
       usage_.prompt_tokens += static_cast<int64_t>(prompt.ids.size());
     for (size_t i = 0; i < results_.size(); ++i) logprobs_.emplace_back(style, tokenizer());
@@ -48,6 +49,7 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
     for (size_t i = 0; i < results_.size(); ++i) job.texts.push_back(make_text(i, limits));
     if (call_.stream) job.accepted = [this] { begin_stream(); };
     const auto number = model_.writer().submit(std::move(job));
+    count_tokens(metrics_, model_, usage_.prompt_tokens, 0);
     reply_->on_cancel([&model = model_, number] { model.writer().cancel(number); });
   }
 
@@ -69,7 +71,7 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
   // A text has no more than this to say in a stream; the engine drops it where the client has left.
   bool heard(size_t i, const CompletionPart& part) {
     if (part.token) {
-      observe_token();
+      observe_token(i);
       if (call_.logprobs >= 0) logprobs_[i].add(*part.token);
     }
     if (call_.stream && (!part.text.empty() || (part.token && call_.logprobs >= 0)))
@@ -77,17 +79,18 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
     return !reply_->cancelled();
   }
 
-  void observe_token() {
+  void observe_token(size_t i) {
     if (!metrics_) return;
     const Clock::time_point now = Clock::now();
-    const double seconds = std::chrono::duration<double>(now - std::exchange(last_token_, now)).count();
-    metrics_->observe(std::exchange(any_token_, true) ? "token_seconds" : "first_token_seconds", {{"model", model_.id}},
-                      seconds);
+    const std::optional<Clock::time_point> before = std::exchange(last_tokens_[i], now);
+    const double seconds = std::chrono::duration<double>(now - before.value_or(begin_)).count();
+    metrics_->observe(before ? "token_seconds" : "first_token_seconds", {{"model", model_.id}}, seconds);
   }
 
   void done(size_t i, Completion completion) {
     const auto tokens = static_cast<int64_t>(completion.tokens.size());
     usage_.completion_tokens += tokens;
+    count_tokens(metrics_, model_, 0, tokens);
     if (completion.ending == FinishReason::deadline)
       return fail(HttpError(408, "The request took longer than is allowed."));
     if (completion.ending == FinishReason::cancelled) {
@@ -100,10 +103,6 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
   }
 
   void finish() {
-    if (metrics_) {
-      metrics_->count("prompt_tokens_total", {{"model", model_.id}}, static_cast<double>(usage_.prompt_tokens));
-      metrics_->count("completion_tokens_total", {{"model", model_.id}}, static_cast<double>(usage_.completion_tokens));
-    }
     if (failed_) return;
     if (call_.stream) {
       if (call_.include_usage) {
@@ -127,6 +126,7 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
 
   // Nothing is to be written: the prompt alone is looked at.
   void finish_empty() {
+    count_tokens(metrics_, model_, usage_.prompt_tokens, 0);
     for (Completion& result : results_) result.ending = FinishReason::max_tokens;
     if (call_.stream) {
       begin_stream();
@@ -229,23 +229,22 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
   size_t open_;  // texts that are not done
   OpenAiUsage usage_;
   std::string chunk_begin_;
-  Clock::time_point last_token_ = Clock::now();
-  bool any_token_ = false, failed_ = false;
+  const Clock::time_point begin_ = Clock::now();
+  std::vector<std::optional<Clock::time_point>> last_tokens_;  // when each text's last token came
+  bool failed_ = false;
 };
 
 }  // namespace
 
 void describe_openai_metrics(Metrics& metrics) {
   const std::vector<double> bounds = {0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10};
-  metrics.describe("prompt_tokens_total", "counter", "Tokens of prompts.");
-  metrics.describe("completion_tokens_total", "counter", "Tokens written.");
-  metrics.describe("first_token_seconds", "histogram", "Time from a request to its first token.", bounds);
-  metrics.describe("token_seconds", "histogram", "Time from one token of a request to its next.", bounds);
+  metrics.describe("first_token_seconds", "histogram", "Time from a request to the first token of each text.", bounds);
+  metrics.describe("token_seconds", "histogram", "Time from one token of a text to its next.", bounds);
 }
 
 void answer_call(const OpenAiContext& context, OpenAiStyle style, OpenAiCall call, const Request& request,
                  std::shared_ptr<Reply> reply) {
-  check_call(call, context.model, context.limits);
+  check_call(call, style == OpenAiStyle::chat ? "messages" : "prompt", context.model, context.limits);
   context.model.writer();  // refuses a model that writes nothing
   const bool scores = call.echo && call.logprobs >= 0;
   const auto answer = std::make_shared<CompletionAnswer>(context, style, std::move(call), request.id, std::move(reply));

@@ -140,7 +140,7 @@ CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& 
   return options;
 }
 
-void check_call(const OpenAiCall& call, const ServedModel& model, const RequestLimits& limits) {
+void check_call(const OpenAiCall& call, const char* field, const ServedModel& model, const RequestLimits& limits) {
   const Config& config = model.config();
   const int64_t context = config.recurrent() ? std::numeric_limits<int64_t>::max() : context_of(config);
   const int64_t most = limits.prompt_tokens > 0 ? std::min(limits.prompt_tokens, context) : context;
@@ -148,15 +148,14 @@ void check_call(const OpenAiCall& call, const ServedModel& model, const RequestL
     const auto length = static_cast<int64_t>(prompt.ids.size());
     if (length > most)
       throw HttpError(400, fmt::format("The prompt has {} tokens and {} are allowed: shorten it.", length, most),
-                      {.param = "prompt", .code = "context_length_exceeded"});
+                      {.param = field, .code = "context_length_exceeded"});
     for (const int32_t id : prompt.ids)
       if (id < 0 || id >= config.vocab)
-        JsonFields::refuse("prompt",
-                           fmt::format("The prompt has a token {} and the model {} tokens.", id, config.vocab));
+        JsonFields::refuse(field, fmt::format("The prompt has a token {} and the model {} tokens.", id, config.vocab));
   }
   if (limits.output_tokens > 0 && call.options.max_tokens.value_or(0) > limits.output_tokens)
-    JsonFields::refuse("max_tokens", fmt::format("{} tokens are asked for and {} allowed.", *call.options.max_tokens,
-                                                 limits.output_tokens));
+    JsonFields::refuse(call.most_tokens_field, fmt::format("{} tokens are asked for and {} allowed.",
+                                                           *call.options.max_tokens, limits.output_tokens));
   for (const auto& [id, by] : call.sampling.bias)
     if (id >= config.vocab)
       JsonFields::refuse("logit_bias", fmt::format("There is no token {}: the model has {}.", id, config.vocab));

@@ -20,8 +20,9 @@ struct RequestLimits {
 
 struct OpenAiCall {
   std::string model;
-  RequestOptions options;    // what may also come from the model's files
-  SamplingOptions sampling;  // the rest: penalties, bias
+  RequestOptions options;                        // what may also come from the model's files
+  SamplingOptions sampling;                      // the rest: penalties, bias
+  const char* most_tokens_field = "max_tokens";  // by whose name options.max_tokens was given
   int64_t n = 1, best_of = 1;
   std::vector<std::string> stop;
   uint64_t seed = 0;
@@ -47,6 +48,7 @@ CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& 
                                      const RequestLimits& limits);
 
 // Refuses what is too long or too much.
-void check_call(const OpenAiCall& call, const ServedModel& model, const RequestLimits& limits);
+// `field` is the one of the request that has the texts.
+void check_call(const OpenAiCall& call, const char* field, const ServedModel& model, const RequestLimits& limits);
 
 }  // namespace limpid

@@ -20,7 +20,8 @@ std::vector<float> shortened(const std::vector<real>& vector, size_t dimensions)
 
 }  // namespace
 
-Response answer_embeddings(const ServedModels& models, const RequestLimits& limits, const Request& request) {
+Response answer_embeddings(const ServedModels& models, const RequestLimits& limits, Metrics* metrics,
+                           const Request& request) {
   JsonFields fields(request.body);
   const ServedModel& model = models.find(fields.text("model"));
   const std::string format = fields.text("encoding_format", "float");
@@ -34,7 +35,7 @@ Response answer_embeddings(const ServedModels& models, const RequestLimits& limi
   call.prompts = read_texts(input, "input", model);
   RequestLimits own = limits;
   own.texts = std::max<int64_t>(own.texts, 2048);  // as OpenAI has it
-  check_call(call, model, own);
+  check_call(call, "input", model, own);
   std::vector<std::vector<int32_t>> texts;
   OpenAiUsage usage;
   for (OpenAiCall::Prompt& prompt : call.prompts) {
@@ -47,6 +48,7 @@ Response answer_embeddings(const ServedModels& models, const RequestLimits& limi
   const auto width = static_cast<int64_t>(vectors.empty() ? 0 : vectors[0].size());
   if (dimensions && *dimensions > width)
     JsonFields::refuse("dimensions", fmt::format("The model's vectors have {} numbers.", width));
+  count_tokens(metrics, model, usage.prompt_tokens, 0);
   OrderedJson data = OrderedJson::array();
   for (size_t i = 0; i < vectors.size(); ++i) {
     const std::vector<float> vector = shortened(vectors[i], static_cast<size_t>(dimensions.value_or(width)));

@@ -42,7 +42,10 @@ struct OpenAiRoutes {
     JsonFields fields(request.body);
     OpenAiCall call = read_call(fields);
     const ServedModel& model = models.find(call.model);
-    if (const auto most = fields.whole("max_completion_tokens", 1, int64_t{1} << 31)) call.options.max_tokens = most;
+    if (const auto most = fields.whole("max_completion_tokens", 1, int64_t{1} << 31)) {
+      call.options.max_tokens = most;
+      call.most_tokens_field = "max_completion_tokens";
+    }
     if (call.options.max_tokens == 0) JsonFields::refuse("max_tokens", "\"max_tokens\" must be 1 or more.");
     const bool tells = fields.flag("logprobs");
     const auto top = fields.whole("top_logprobs", 0, 100);
@@ -79,6 +82,7 @@ constexpr const char* kSampling =
 }  // namespace
 
 void add_openai_routes(Server& server, const ServedModels& models, const RequestLimits& limits) {
+  describe_token_metrics(server.metrics());
   describe_openai_metrics(server.metrics());
   Router& router = server.router();
   const auto routes = std::make_shared<const OpenAiRoutes>(OpenAiRoutes{models, limits, &server.metrics()});
@@ -109,7 +113,9 @@ void add_openai_routes(Server& server, const ServedModels& models, const Request
 "max_completion_tokens": {"type": "integer"}, "logprobs": {"type": "boolean"}, "top_logprobs": {"type": "integer"})",
                                 R"("messages")")});
   router.add("POST", "/v1/embeddings",
-             [routes](const Request& request) { return answer_embeddings(routes->models, routes->limits, request); },
+             [routes](const Request& request) {
+               return answer_embeddings(routes->models, routes->limits, routes->metrics, request);
+             },
              {.summary = "A vector per text.",
               .operation = body_schema(R"("model": {"type": "string"}, "input": {},
 "encoding_format": {"type": "string", "enum": ["float", "base64"]}, "dimensions": {"type": "integer"})",

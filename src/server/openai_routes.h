@@ -10,6 +10,7 @@ namespace limpid {
 void add_openai_routes(Server& server, const ServedModels& models, const RequestLimits& limits = {});
 
 // /v1/embeddings: a vector per text.
-Response answer_embeddings(const ServedModels& models, const RequestLimits& limits, const Request& request);
+Response answer_embeddings(const ServedModels& models, const RequestLimits& limits, Metrics* metrics,
+                           const Request& request);
 
 }  // namespace limpid

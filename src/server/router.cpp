@@ -73,7 +73,8 @@ Router::Match Router::find(const std::string& method, const std::string& path) c
   for (const Route& route : routes_) {
     auto parameters = match(route.pattern, path);
     if (!parameters) continue;
-    if (route.method == wanted) return {&route, std::move(*parameters), {}};
+    const bool another_is_meant = takes_the_rest(route.pattern) && !result.allowed.empty();
+    if (route.method == wanted && !another_is_meant) return {&route, std::move(*parameters), {}};
     if (takes_the_rest(route.pattern)) continue;
     result.allowed += (result.allowed.empty() ? "" : ", ") + route.method;
   }

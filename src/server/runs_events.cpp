@@ -16,7 +16,9 @@ constexpr auto kKeepAlive = std::chrono::seconds(15);
 
 }  // namespace
 
-RunEvents::~RunEvents() {
+RunEvents::~RunEvents() { end(); }
+
+void RunEvents::end() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -24,11 +26,13 @@ RunEvents::~RunEvents() {
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
   for (Listener& listener : listeners_) listener.reply->end();
+  listeners_.clear();
 }
 
 void RunEvents::listen(const WatchedRun& run, int64_t after, std::shared_ptr<Reply> reply) {
   reply->begin(event_stream_head());
   const std::lock_guard lock(mutex_);
+  if (ends_) return reply->end();
   listeners_.push_back({.run = run, .reply = std::move(reply), .after = after, .told = Clock::now()});
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   changed_.notify_all();

@@ -22,6 +22,8 @@ class RunEvents {
 
   // Tells the reply everything after the first `after` lines of the run's log, and from then on what comes.
   void listen(const WatchedRun& run, int64_t after, std::shared_ptr<Reply> reply);
+  // Ends all streams, and those that are asked for from now on at once.
+  void end();
 
  private:
   struct Listener {

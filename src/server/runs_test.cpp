@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <future>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -163,6 +164,9 @@ TEST(InspectServer, AnswersOverSockets) {
       http(port, "POST", "/inspect/trace", R"({"text":"a b c","subject":"0","samples":2,"stream":true})");
   EXPECT_THAT(trace,
               testing::AllOf(HasSubstr("text/event-stream"), HasSubstr("event: result"), HasSubstr("\"clean\"")));
+  const std::string gradient =
+      http(port, "POST", "/inspect/gradient", R"({"text":"a b c","taps":["*"],"stream":true,"top":3})");
+  EXPECT_THAT(gradient, testing::AllOf(HasSubstr("event: progress"), HasSubstr("event: result")));
   EXPECT_THAT(http(port, "POST", "/inspect/trace", R"({"text":"a b c","subject":"zz","stream":true})"),
               HasSubstr("event: error"));
   size_t fired = 0;  // one neuron may be silent on all texts
@@ -182,6 +186,13 @@ TEST(InspectServer, AnswersOverSockets) {
   EXPECT_THAT(http(port, "GET", "/runs/run/recorded/6"), HasSubstr("lens.probability"));
   EXPECT_THAT(http(port, "GET", "/runs/run/events", "", 900),
               testing::AllOf(HasSubstr("event: validation"), HasSubstr("id: 1")));
+
+  // Whoever listens is told that it is over.
+  auto listening = std::async(std::launch::async, [&] { return http(port, "GET", "/runs/run/events"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  events.end();
+  EXPECT_THAT(listening.get(), testing::EndsWith("0\r\n\r\n"));
+  EXPECT_THAT(http(port, "GET", "/runs/run/events"), testing::EndsWith("0\r\n\r\n"));
 
   // Two clients with different edits at the same moment each see their own model.
   const auto ask = [&](double factor) {

@@ -51,6 +51,18 @@ void describe_engine_metrics(Metrics& metrics) {
   metrics.describe("engine_reused_tokens", "gauge", "Prompt tokens that a beginning in common saved from being read.");
 }
 
+void describe_token_metrics(Metrics& metrics) {
+  metrics.describe("prompt_tokens_total", "counter", "Tokens of prompts, of texts to translate and to embed.");
+  metrics.describe("completion_tokens_total", "counter", "Tokens written.");
+}
+
+void count_tokens(Metrics* metrics, const ServedModel& model, int64_t read, int64_t written) {
+  if (!metrics) return;
+  const Labels labels = {{"model", model.id}};
+  if (read > 0) metrics->count("prompt_tokens_total", labels, static_cast<double>(read));
+  if (written > 0) metrics->count("completion_tokens_total", labels, static_cast<double>(written));
+}
+
 const ServedModel& ServedModels::load(const std::string& text, const EngineServiceOptions& options, Metrics* metrics) {
   auto model = std::make_unique<ServedModel>();
   std::tie(model->id, model->path) = id_and_path(text);

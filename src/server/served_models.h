@@ -50,5 +50,8 @@ class ServedModels {
 
 // What steps and memory of engines are counted under.
 void describe_engine_metrics(Metrics& metrics);
+// What tokens are counted under, and their counting: of what was read for a request, and of what was written.
+void describe_token_metrics(Metrics& metrics);
+void count_tokens(Metrics* metrics, const ServedModel& model, int64_t read, int64_t written);
 
 }  // namespace limpid

@@ -186,6 +186,26 @@ TEST_F(Serving, RefusesWhatItCannotDo) {
   EXPECT_EQ(status({{"model", "none"}}), 404);
   EXPECT_EQ(status({{"user", "me"}, {"store", false}}), 200);
   EXPECT_EQ(post("/v1/completions", json::array()).status, 400);
+  for (const char* body : {"", "{", "{\"model\": 1, \"model\": 1}"}) {
+    const HttpAnswer answer = ask(server_->port(), "POST", "/v1/completions", body);
+    EXPECT_EQ(answer.status, 400) << body;
+    EXPECT_THAT(answer.body, testing::Not(testing::ContainsRegex("file|download"))) << answer.body;
+  }
+  const json many(100, 1);
+  start({}, {.prompt_tokens = 20, .output_tokens = 9});
+  const auto param = [&](const std::string& path, const json& body) {
+    const HttpAnswer answer = post(path, body);
+    EXPECT_EQ(answer.status, 400) << path;
+    return json::parse(answer.body)["error"]["param"];
+  };
+  const json talk = {{{"role", "user"}, {"content", std::string(30, 'a')}}};
+  EXPECT_EQ(param("/v1/completions", {{"model", "writer"}, {"prompt", many}}), "prompt");
+  EXPECT_EQ(param("/v1/embeddings", {{"model", "writer"}, {"input", many}}), "input");
+  EXPECT_EQ(param("/v1/chat/completions", {{"model", "talker"}, {"messages", talk}}), "messages");
+  const json short_talk = {{{"role", "user"}, {"content", "a"}}};
+  EXPECT_EQ(
+      param("/v1/chat/completions", {{"model", "talker"}, {"messages", short_talk}, {"max_completion_tokens", 10}}),
+      "max_completion_tokens");
   const HttpAnswer misspelt = post("/v1/completions", {{"model", "writer"}, {"prompt", "a"}, {"temprature", 1}});
   EXPECT_THAT(misspelt.body, HasSubstr("did you mean temperature?"));
   EXPECT_THAT(misspelt.body, HasSubstr(R"("param":"temprature")"));
@@ -303,6 +323,9 @@ TEST_F(Serving, TranslatesAsLibreTranslateDoes) {
   EXPECT_THAT(languages.body, HasSubstr(R"({"code":"en","name":"English","targets":["ko"]})"));
   const json one = json::parse(post("/translate", {{"q", "the fox"}, {"source", "en"}, {"target", "ko"}}).body);
   EXPECT_TRUE(one["translatedText"].is_string()) << one;
+  const std::string counted = ask(server_->port(), "GET", "/metrics").body;
+  for (const char* name : {"limpid_prompt_tokens_total", "limpid_completion_tokens_total"})
+    EXPECT_THAT(counted, HasSubstr(std::string(name) + R"({model="copier-en-ko"})"));
   const HttpAnswer form = ask(server_->port(), "POST", "/translate", "q=the+fox&source=en&target=ko",
                               "Content-Type: application/x-www-form-urlencoded\r\n");
   EXPECT_EQ(json::parse(form.body), one);
@@ -321,6 +344,12 @@ TEST_F(Serving, TranslatesAsLibreTranslateDoes) {
   const json kept =
       json::parse(post("/translate", {{"q", markup}, {"source", "en"}, {"target", "ko"}, {"format", "html"}}).body);
   EXPECT_EQ(kept["translatedText"], markup);
+  const auto translated = [&](const char* text, const char* format) {
+    const json body = {{"q", text}, {"source", "en"}, {"target", "ko"}, {"format", format}};
+    return json::parse(post("/translate", body).body)["translatedText"].get<std::string>();
+  };
+  EXPECT_EQ(translated("&#116;&#x68;e f&#111;x", "html"), translated("the fox", "html"));
+  EXPECT_EQ(translated("&lt;b&gt; &none; &", "html"), translated("&#60;b&#62; &amp;none; &amp;", "html"));
   const HttpAnswer wrong = post("/translate", {{"q", "x"}, {"source", "de"}, {"target", "ko"}});
   EXPECT_EQ(wrong.status, 400);
   EXPECT_EQ(json::parse(wrong.body), json({{"error", "de is not supported"}}));

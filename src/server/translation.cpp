@@ -1,6 +1,7 @@
 #include "server/translation.h"
 
 #include <algorithm>
+#include <charconv>
 #include <deque>
 
 #include "inference/request_options.h"
@@ -17,12 +18,39 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-constexpr std::pair<std::string_view, std::string_view> kEntities[] = {
-    {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&nbsp;", " "}, {"&amp;", "&"}};
+constexpr std::pair<std::string_view, char32_t> kEntities[] = {
+    {"lt", '<'},  {"gt", '>'},       {"quot", '"'},     {"apos", '\''},    {"nbsp", ' '},
+    {"amp", '&'}, {"ndash", 0x2013}, {"mdash", 0x2014}, {"hellip", 0x2026}};
 
-std::string without_entities(std::string text) {
-  for (const auto& [entity, character] : kEntities) text = replaced(std::move(text), entity, character);
-  return text;
+// The character of "lt", "#39" or "#x27", if it is one.
+std::optional<char32_t> character_of(std::string_view entity) {
+  for (const auto& [name, character] : kEntities)
+    if (entity == name) return character;
+  if (!entity.starts_with('#')) return std::nullopt;
+  entity.remove_prefix(1);
+  const bool hexadecimal = entity.starts_with('x') || entity.starts_with('X');
+  if (hexadecimal) entity.remove_prefix(1);
+  uint32_t number = 0;
+  const char* const last = entity.data() + entity.size();
+  const auto [end, error] = std::from_chars(entity.data(), last, number, hexadecimal ? 16 : 10);
+  const bool is_character = number > 0 && number < 0x110000 && (number < 0xD800 || number > 0xDFFF);
+  return error == std::errc() && end == last && is_character ? std::optional<char32_t>(number) : std::nullopt;
+}
+
+std::string without_entities(std::string_view text) {
+  constexpr size_t kLongest = 10;
+  std::string result;
+  while (!text.empty()) {
+    const size_t begin = std::min(text.find('&'), text.size());
+    result += text.substr(0, begin);
+    text.remove_prefix(begin);
+    const size_t end = text.substr(0, kLongest).find(';');
+    const auto character = end == std::string_view::npos ? std::nullopt : character_of(text.substr(1, end - 1));
+    if (character) append_utf8(result, *character);
+    if (!character) result += text.substr(0, 1);  // the "&" itself
+    text.remove_prefix(character ? end + 1 : std::min<size_t>(1, text.size()));
+  }
+  return result;
 }
 
 std::string with_entities(std::string text) {
@@ -85,10 +113,15 @@ class Translation {
     return std::move(tasks_);
   }
 
-  Translations joined() const {
-    Translations result;
+  Translated joined() const {
+    Translated result;
+    for (const TranslatedText& line : lines_)
+      for (const TranslatedPart& part : line.parts) {
+        result.tokens_read += std::ssize(part.source);
+        for (const Hypothesis& written : part.results) result.tokens_written += std::ssize(written.ids);
+      }
     for (const std::vector<Part>& parts : texts_) {
-      auto& versions = result.emplace_back();
+      auto& versions = result.texts.emplace_back();
       for (int64_t version = 0; version <= call_.alternatives; ++version) {
         std::string text;
         for (const Part& part : parts) text += part.line ? written(part, static_cast<size_t>(version)) : part.fixed;
@@ -104,7 +137,7 @@ class Translation {
   void split_html(std::string_view text) {
     while (!text.empty()) {
       const size_t open = std::min(text.find('<'), text.size());
-      split_lines(without_entities(std::string(text.substr(0, open))), true);
+      split_lines(without_entities(text.substr(0, open)), true);
       text.remove_prefix(open);
       const size_t markup = markup_length(text);
       parts().push_back({.fixed = std::string(text.substr(0, markup))});
@@ -153,12 +186,12 @@ class Translation {
 
 }  // namespace
 
-int64_t translate_texts(const ServedModel& model, const TranslationCall& call, std::function<void(Translations)> done,
+int64_t translate_texts(const ServedModel& model, const TranslationCall& call, std::function<void(Translated)> done,
                         std::function<void(const std::string& message, bool late)> failed) {
   struct State {
     Translation translation;
     bool over = false;
-    std::function<void(Translations)> done;
+    std::function<void(Translated)> done;
     std::function<void(const std::string&, bool)> failed;
   };
   const auto state =

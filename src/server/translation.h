@@ -21,9 +21,14 @@ struct TranslationCall {
 // By text: the best translation, then alternatives.
 using Translations = std::vector<std::vector<std::string>>;
 
+struct Translated {
+  Translations texts;
+  int64_t tokens_read = 0, tokens_written = 0;
+};
+
 // Hands all sentences to the model's engine and returns a number to cancel by; `done` or `failed` is called once, on
 // the engine's thread (where there is nothing to translate, at once, and -1 is returned).
-int64_t translate_texts(const ServedModel& model, const TranslationCall& call, std::function<void(Translations)> done,
+int64_t translate_texts(const ServedModel& model, const TranslationCall& call, std::function<void(Translated)> done,
                         std::function<void(const std::string& message, bool late)> failed);
 
 }  // namespace limpid

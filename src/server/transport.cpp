@@ -48,7 +48,7 @@ struct Transport::Impl {
       const auto connection = std::make_shared<Connection>(shared, std::move(socket));
       shared.open[connection.get()] = connection;
       if (shared.connections > shared.options.limits.connections)
-        connection->refuse_and_close(503, "Too many connections.", {{"Retry-After", "1"}});
+        connection->refuse_and_close(429, "Too many connections.", {{"Retry-After", "1"}});
       else
         connection->start();
       accept();

@@ -11,6 +11,7 @@ namespace limpid {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -39,6 +40,9 @@ class RunningServer : public testing::Test {
     router.add("GET", "/fails", [](const Request&) -> Response { fail("[test] it is wrong: mend it"); });
     router.add("GET", "/breaks", [](const Request&) -> Response { throw std::runtime_error("broken"); });
     router.add("GET", "/drops", Handler([](const Request&, const std::shared_ptr<Reply>&) {}));
+    router.add("GET", "/waits", Handler([](const Request&, const std::shared_ptr<Reply>& reply) {
+                 while (!reply->cancelled()) std::this_thread::sleep_for(1ms);
+               }));
     router.add("GET", "/stream", Handler([this](const Request&, const std::shared_ptr<Reply>& reply) {
                  reply->begin(event_stream_head());
                  for (int i = 0; !reply->cancelled() && i < 2000; ++i) {
@@ -168,7 +172,12 @@ TEST_F(RunningServer, CutsWhatRunsWhenTheGraceIsOver) {
   HttpClient client(port());
   client.send(request_text("GET", "/stream"));
   client.receive_until("data: 0\n\n");
+  HttpClient waiting(port());
+  waiting.send(request_text("GET", "/waits"));
+  std::this_thread::sleep_for(100ms);
   server_->stop(0s);
+  EXPECT_THAT(waiting.receive_all(),
+              AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr(R"({"error":{"message":"The server is stopping.")")));
   EXPECT_THAT(client.receive_all(), Not(testing::EndsWith("\r\n0\r\n\r\n")));  // it does not look whole
   EXPECT_TRUE(client.closed());
   EXPECT_EQ(left_, 1);
@@ -179,7 +188,7 @@ TEST_F(RunningServer, HoldsManyIdleConnectionsAndRefusesTooMany) {
   for (int i = 0; i < 190; ++i) idle.push_back(std::make_unique<HttpClient>(port()));
   EXPECT_EQ(ask(port(), "GET", "/hello/x").status, 200);
   for (int i = 0; i < 20; ++i) idle.push_back(std::make_unique<HttpClient>(port()));
-  EXPECT_EQ(ask(port(), "GET", "/hello/x").status, 503);
+  EXPECT_EQ(ask(port(), "GET", "/hello/x").status, 429);
   idle.clear();
   for (int i = 0; i < 500 && server_->connections() > 0; ++i) std::this_thread::sleep_for(10ms);
   EXPECT_EQ(ask(port(), "GET", "/hello/x").status, 200);

@@ -35,6 +35,23 @@ const once = await client.completions.create(drawn);
 assert.equal(once.choices.length, 4);
 assert.deepEqual((await client.completions.create(drawn)).choices, once.choices);
 
+// several texts in one stream, each its own; penalties, bias, stop, an echoed prompt and the best of some
+const streamed = ["", ""];
+for await (const chunk of await client.completions.create({ ...greedy, temperature: 1, seed: 7, n: 2, stream: true }))
+  for (const choice of chunk.choices) streamed[choice.index] += choice.text;
+assert.deepEqual(streamed, once.choices.slice(0, 2).map((choice) => choice.text));
+const other = await client.completions.create({ ...greedy, presence_penalty: 2, frequency_penalty: 2, user: "me" });
+assert.equal(other.usage.completion_tokens, whole.usage.completion_tokens);
+const stop = [...whole.choices[0].text.trim()][0];
+const stopped = await client.completions.create({ ...greedy, stop: [stop] });
+assert.equal(stopped.choices[0].finish_reason, "stop");
+assert.equal(stopped.choices[0].text, whole.choices[0].text.split(stop)[0]);
+const echoed = await client.completions.create({ ...greedy, echo: true, logprobs: 0, max_tokens: 1 });
+assert.ok(echoed.choices[0].text.startsWith(prompt));
+assert.equal(echoed.choices[0].logprobs.token_logprobs[0], null);
+const best = await client.completions.create({ ...greedy, temperature: 1, seed: 7, n: 1, best_of: 3 });
+assert.equal(best.choices.length, 1);
+
 // errors
 await assert.rejects(client.completions.create({ ...greedy, model: "none" }), (error) => {
   assert.ok(error instanceof OpenAI.NotFoundError);

@@ -1,0 +1,39 @@
+#pragma once
+// StepCost: how long an engine step takes, by what it does. It costs something for itself (the weights are read once),
+// for every token that is written, for every token of a prompt, and for every key that one of them attends to. How much
+// is learned from step to step, so that it follows the model, the machine and what else the machine is doing.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace limpid {
+
+struct StepWork {
+  int64_t written = 0;  // texts that get a token
+  int64_t prompt = 0;   // tokens of prompts that are read
+  int64_t keys = 0;     // attended to by all of them
+};
+
+class StepCost {
+ public:
+  bool known() const { return known_; }  // some step was seen
+  double seconds(const StepWork& work) const;
+  double per_written_token() const { return costs_[kWritten]; }
+  double per_prompt_token() const { return costs_[kPrompt]; }
+  double per_key() const { return costs_[kKeys]; }
+
+  void learn(const StepWork& work, double seconds);
+
+ private:
+  static constexpr size_t kStep = 0, kWritten = 1, kPrompt = 2, kKeys = 3, kParts = 4;
+  using Parts = std::array<double, kParts>;
+  Parts parts(const StepWork& work) const;
+
+  // Until the first step these are proportions, of a model that knows no better: reading the weights takes as long as
+  // some ten tokens, and a thousand keys as long as one.
+  Parts costs_ = {10, 1, 1, 0.001};
+  bool known_ = false;
+};
+
+}  // namespace limpid
