@@ -216,7 +216,8 @@ const tests = {
     await settled(page);
     const shown = await page.locator('main').textContent();
     expect(shown.includes('175,181,291,520'), 'the count of GPT-3 is not shown');
-    expect((await page.locator('main .drawing > svg').count()) === 1, 'the figure is not shown');
+    expect(await page.locator('main .drawing img').first().evaluate((image) => image.complete && image.naturalWidth > 100), 'the figure is not shown');
+    expect((await page.locator('main .intro').evaluate((one) => getComputedStyle(one).fontWeight)) === '400', 'the style of a figure reaches the page');
     await accessible('an experiment');
     const pictured = async () => page.locator('main svg[role=img]').last().getAttribute('aria-label');
     await open('laboratory', 'lm', { 'o.laboratory': 'superposition' });

@@ -1,6 +1,8 @@
 // A matrix as pixels (one per cell: the browser enlarges them) and as SVG for saving. Functions of numbers alone.
 import { at, largest, type Matrix } from '../data/matrix';
-import { colour, palette, shade, type Scale, type Theme } from './colour';
+import { format } from '../data/numbers';
+import { colour, palette, shade, stopsOf, type Scale, type Theme } from './colour';
+import { textWidth } from './labels';
 
 // What a screen shows of a matrix that is wider or higher than it: of each tile the number of largest magnitude.
 export function strongest(m: Matrix, mostRows: number, mostCols: number): Matrix {
@@ -67,18 +69,33 @@ export interface SvgOptions {
   theme: Theme;
 }
 
+// The scale as a bar with its ends named.
+function legendSvg(scale: Scale, most: number, theme: Theme, x: number, y: number): string[] {
+  const low = scale === 'signed' ? format(-most) : '0';
+  const from = x + textWidth(low, 12) + 8;
+  const stops = stopsOf(scale, theme).map((c, i, all) => `<stop offset="${i / (all.length - 1)}" stop-color="rgb(${c.join(',')})"/>`);
+  return [
+    `<defs><linearGradient id="scale">${stops.join('')}</linearGradient></defs>`,
+    `<text x="${x}" y="${y + 10}">${low}</text><rect x="${from}" y="${y}" width="120" height="12" fill="url(#scale)"/><text x="${from + 128}" y="${y + 10}">${format(most)}</text>`,
+  ];
+}
+
 export function heatmapSvg(m: Matrix, o: SvgOptions): string {
   const shown = strongest(m, 256, 512);
   const most = o.most ?? largest(m);
   const width = Math.max(2, Math.min(28, 900 / shown.cols));
   const height = shown.rows <= 64 ? Math.max(14, Math.min(28, width)) : Math.max(2, 900 / shown.rows);
-  const left = 90;
-  const top = 90;
+  const widest = (list: string[]) => list.reduce((sum, text) => Math.max(sum, textWidth(text, 12)), 0);
+  const left = 20 + widest(o.rows);
+  const top = 44 + 0.87 * widest(o.cols); // their labels lean by 60 degrees
+  const foot = top + height * shown.rows + 14;
   const ink = o.theme === 'dark' ? '#e8ecf1' : '#14181d';
+  const whole = Math.max(left + width * shown.cols + 0.5 * widest(o.cols.slice(-4)), 24 + textWidth(o.title, 13), 290) + 12;
   const parts = [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${Math.ceil(left + width * shown.cols + 12)}" height="${Math.ceil(top + height * shown.rows + 12)}" font-family="Noto Sans, Noto Sans KR, Noto Sans CJK KR, sans-serif" font-size="12" fill="${ink}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${Math.ceil(whole)}" height="${Math.ceil(foot + 24)}" font-family="Noto Sans, Noto Sans KR, Noto Sans CJK KR, sans-serif" font-size="12" fill="${ink}">`,
     `<rect width="100%" height="100%" fill="${o.theme === 'dark' ? '#14181d' : '#ffffff'}"/>`,
     `<text x="12" y="20" font-weight="600">${escapeXml(o.title)}</text>`,
+    ...legendSvg(o.scale, most, o.theme, 12, foot),
   ];
   const rowStep = labelStep(height, 13) * (m.rows === shown.rows ? 1 : m.rows / shown.rows);
   for (let i = 0; i < m.rows && o.rows.length; i += Math.max(1, Math.round(rowStep)))

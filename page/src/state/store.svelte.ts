@@ -9,7 +9,7 @@ export interface Detail {
   title: string;
   formula?: string;
   rows: { label: string; value: string }[];
-  vectors?: { name: string; values: ArrayLike<number>; labels?: string[] }[];
+  vectors?: { name: string; values: ArrayLike<number>; marked?: number }[];
   note?: string;
   changes?: { label: string; intervention: Intervention }[];
 }
