@@ -51,7 +51,7 @@ export function layOut(rows: number, cols: number, room: { width: number; height
   let width = Math.min(largest, (room.width - left) / cols);
   let height = Math.min(largest, Math.max(room.height - labels.top, 40) / rows);
   if (square) width = height = Math.max(Math.min(width, height), Math.min(width, 2));
-  else height = Math.max(height, 2);
+  else height = Math.max(height, 1);
   return { cell: { width, height }, left, top: labels.top, width: left + width * cols, height: labels.top + height * rows };
 }
 
