@@ -110,7 +110,7 @@ export const looks = ({ browser, server, program, models, rooms, expect, axeViol
   },
 
   async 'what interventions do to the lens, and to its sum'() {
-    await open('residual', 'lm', { interventions: JSON.stringify([{ steer: 'blocks.0.resid_post@-1', along: 'token:tennis', by: 40 }]), 'o.compare': 'difference' });
+    await open('residual', 'lm', { interventions: JSON.stringify([{ zero: 'blocks.1.resid_post@-1' }]), 'o.compare': 'difference' });
     const cells = await page.locator('main button.cell').allTextContents();
     expect(cells.some((cell) => /^[+−]/.test(cell)) && cells.every((cell) => /^(0|[+−].*%)$/.test(cell)), `differences of the lens: ${cells}`);
     await open('residual', 'lm', { interventions: JSON.stringify([{ steer: 'blocks.0.resid_post@-1', along: 'token:tennis', by: 4 }]), 'o.residual': 'attribution' });
