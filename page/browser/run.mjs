@@ -220,6 +220,7 @@ const tests = {
     expect(shown.includes('175,181,291,520'), 'the count of GPT-3 is not shown');
     expect(await page.locator('main .drawing img').first().evaluate((image) => image.complete && image.naturalWidth > 100), 'the figure is not shown');
     expect((await page.locator('main .intro').evaluate((one) => getComputedStyle(one).fontWeight)) === '400', 'the style of a figure reaches the page');
+    expect((await saved('SVG', 1)).toString().includes('<svg') && (await saved('CSV', 1)).toString().startsWith('number,must'), 'the figure of an experiment is not saved');
     await accessible('an experiment');
     const pictured = async () => page.locator('main svg[role=img]').last().getAttribute('aria-label');
     await open('laboratory', 'lm', { 'o.laboratory': 'superposition' });

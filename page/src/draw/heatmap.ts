@@ -1,7 +1,7 @@
 // A matrix as pixels (one per cell: the browser enlarges them) and as SVG for saving. Functions of numbers alone.
 import { at, largest, type Matrix } from '../data/matrix';
 import { format } from '../data/numbers';
-import { colour, palette, shade, stopsOf, type Scale, type Theme } from './colour';
+import { colour, inkOn, palette, shade, stopsOf, type Scale, type Theme } from './colour';
 import { textWidth } from './labels';
 
 // What a screen shows of a matrix that is wider or higher than it: of each tile the number of largest magnitude.
@@ -67,6 +67,7 @@ export interface SvgOptions {
   scale: Scale;
   most?: number; // the largest there is
   theme: Theme;
+  texts?: string[][]; // what stands in the cells
 }
 
 // The scale as a bar with its ends named.
@@ -83,9 +84,9 @@ function legendSvg(scale: Scale, most: number, theme: Theme, x: number, y: numbe
 export function heatmapSvg(m: Matrix, o: SvgOptions): string {
   const shown = strongest(m, 256, 512);
   const most = o.most ?? largest(m);
-  const width = Math.max(2, Math.min(28, 900 / shown.cols));
-  const height = shown.rows <= 64 ? Math.max(14, Math.min(28, width)) : Math.max(2, 900 / shown.rows);
   const widest = (list: string[]) => list.reduce((sum, text) => Math.max(sum, textWidth(text, 12)), 0);
+  const width = Math.max(o.texts ? widest(o.texts.flat()) + 8 : 2, Math.min(28, 900 / shown.cols));
+  const height = shown.rows <= 64 ? Math.max(14, Math.min(28, width)) : Math.max(2, 900 / shown.rows);
   const left = 20 + widest(o.rows);
   const top = 44 + 0.87 * widest(o.cols); // their labels lean by 60 degrees
   const foot = top + height * shown.rows + 14;
@@ -109,7 +110,9 @@ export function heatmapSvg(m: Matrix, o: SvgOptions): string {
     for (let j = 0; j < shown.cols; j++) {
       const value = at(shown, i, j);
       if (!Number.isFinite(value)) continue;
+      const text = o.texts?.[i]?.[j];
       parts.push(`<rect x="${(left + j * width).toFixed(2)}" y="${(top + i * height).toFixed(2)}" width="${width.toFixed(2)}" height="${height.toFixed(2)}" fill="${colour(value, o.scale, most, o.theme)}"><title>${escapeXml(`${o.rows[i] ?? i}, ${o.cols[j] ?? j}: ${value}`)}</title></rect>`);
+      if (text) parts.push(`<text x="${(left + (j + 0.5) * width).toFixed(2)}" y="${(top + (i + 0.5) * height + 4).toFixed(2)}" text-anchor="middle" fill="${inkOn(value, o.scale, most, o.theme)}">${escapeXml(text)}</text>`);
     }
   parts.push('</svg>');
   return parts.join('\n');
