@@ -32,7 +32,7 @@ struct InspectLimits {
 // A word, quoted for a shell where that is needed.
 std::string shell_quoted(const std::string& word);
 
-// How many tokens a model was made for: its table of positions, or with rotary ones, which have none that ends, its context.
+// How many tokens a model was made for: its table of positions or, with rotary ones, which never end, its context.
 // Recurrent models have neither.
 std::optional<int64_t> context_length(const Config& config);
 
