@@ -42,6 +42,11 @@ test('a heatmap: pixels, tiles that keep the extreme, an SVG that holds the numb
   assert.match(svg, /&lt;t&gt;/);
   assert.match(svg, /a&amp;b, y: 1/);
   assert.equal([...svg.matchAll(/<title>/g)].length, 3); // the forbidden cell has none
+  assert.match(svg, />−1(\.0+)?<\/text>.*url\(#scale\)/s); // its scale has a legend
+  const spoken = heatmapSvg(m, { title: 't', rows: ['a', 'c'], cols: ['x', 'y'], scale: 'share', theme: 'light', texts: [['one', 'two'], ['three', '']] });
+  assert.match(spoken, />one<\/text>/);
+  const long = heatmapSvg(m, { title: 't', rows: ['a name that is much longer than others', 'c'], cols: ['x', 'y'], scale: 'share', theme: 'light' });
+  assert.ok(Number(/<text x="([\d.]+)"[^>]*text-anchor="end"/.exec(long)![1]) > 200); // and its labels have room
 });
 
 const part = (id: string, kind: string, stack: string, layer: number | null, parameters = 10) => ({ id, kind, stack, layer, parameters, weights: [], taps: [] });

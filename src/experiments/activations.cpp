@@ -133,7 +133,7 @@ Experiment activations_experiment() {
            "ReLU는 모든 음수를 0으로 만들어 많은 뉴런이 침묵하고, GELU는 그 일부를 통과시킵니다. 둘 다 학습됩니다."},
       .origin =
           {"Hands-on exercise on the feed-forward network; \"Gaussian Error Linear Units\" (Hendrycks and Gimpel 2016)",
-           "피드포워드 신경망 실습; \"Gaussian Error Linear Units\" (Hendrycks와 Gimpel 2016)"},
+           "순방향 신경망 실습; \"Gaussian Error Linear Units\" (Hendrycks와 Gimpel 2016)"},
       .method =
           {"The curves are computed by the kernels that models run on, from −4 to 4. Then three language models of "
            "the same facts are trained, with ReLU, GELU and SwiGLU, the last with two thirds of the features so "

@@ -136,14 +136,14 @@ Experiment collapse_experiment() {
       .number = 6,
       .name = "collapse",
       .title = {"Without the non-linearity the feed-forward network collapses",
-                "비선형성이 없으면 피드포워드 신경망은 하나로 무너집니다"},
+                "비선형성이 없으면 순방향 신경망은 하나로 무너집니다"},
       .claim =
           {"Two linear maps in a row are one linear map: without an activation between them, the wide layer adds "
            "nothing that one small matrix could not do.",
            "잇따른 두 선형 변환은 하나의 선형 변환입니다. 사이에 활성화 함수가 없으면 넓은 층은 작은 행렬 하나가 못 "
            "할 일을 "
            "아무것도 더하지 못합니다."},
-      .origin = {"Hands-on exercise on the feed-forward network", "피드포워드 신경망 실습"},
+      .origin = {"Hands-on exercise on the feed-forward network", "순방향 신경망 실습"},
       .method =
           {"Two language models of the same facts are trained; they have the same parameters and differ in the "
            "activation, ReLU or none. Of the one without, both matrices of the first block's network are "

@@ -89,7 +89,7 @@ constexpr Explanation kExplanations[] = {
       "parameters "
       "only learn the text by heart, and leaving out dropout costs most. The paper's models have data that they cannot "
       "exhaust.",
-      "이렇게 작은 글에서는 표 3의 순위가 나오지 않습니다. 파라미터가 많으면 글을 외울 뿐이어서 폭을 반으로 줄여도 "
+      "이렇게 작은 글에서는 표 3의 순위가 나오지 않습니다. 매개변수가 많으면 글을 외울 뿐이어서 폭을 반으로 줄여도 "
       "잃는 것이 "
       "없고, 드롭아웃을 빼면 가장 많이 잃습니다. 논문의 모델은 다 써 버릴 수 없는 데이터를 가졌습니다."}},
     {"tables",

@@ -58,7 +58,7 @@ Json numbers(const Json& units) {
 
 std::vector<Table> tables(const Json& result, Language language) {
   const Words caption = {"Matrices by part; norms, positions and biases left out",
-                         "부분별 행렬의 파라미터 수 (정규화, 위치, 편향은 제외)"};
+                         "부분별 행렬의 매개변수 수 (정규화, 위치, 편향은 제외)"};
   const auto word = [&](const char* english, const char* korean) { return Words{english, korean}.in(language); };
   Table table{.caption = caption.in(language),
               .columns = {word("model", "모델"), word("embedding", "임베딩"), word("attention", "어텐션"),
@@ -77,7 +77,7 @@ std::vector<Table> tables(const Json& result, Language language) {
 std::vector<Figure> figures(const Json& result, Language language) {
   const auto word = [&](const char* english, const char* korean) { return Words{english, korean}.in(language); };
   Chart chart{.title = word("Share of the feed-forward networks", "순방향 신경망의 비율"),
-              .x_name = word("matrices", "행렬 파라미터 수"),
+              .x_name = word("matrices", "행렬 매개변수 수"),
               .y_name = word("share", "비율"),
               .guides = {{kTwoThirds, "2/3"}},
               .log_x = true,
@@ -100,9 +100,9 @@ Experiment parameters_experiment() {
   return {
       .number = 12,
       .name = "parameters",
-      .title = {"Two thirds of the parameters", "파라미터의 3분의 2"},
+      .title = {"Two thirds of the parameters", "매개변수의 3분의 2"},
       .claim = {"The feed-forward networks hold about two thirds of a Transformer's parameters.",
-                "트랜스포머 파라미터의 약 3분의 2가 순방향 신경망에 있습니다."},
+                "트랜스포머 매개변수의 약 3분의 2가 순방향 신경망에 있습니다."},
       .origin = {"Lecture \"How might LLMs store facts\" (3Blue1Brown) and study notes on it",
                  "강의 \"How might LLMs store facts\" (3Blue1Brown)와 그 학습 노트"},
       .method =
@@ -111,7 +111,7 @@ Experiment parameters_experiment() {
            "counted apart. The share of the feed-forward networks is taken of the whole model and of the blocks "
            "alone. A block of the classical shape has 4d² numbers in attention and 8d² in its network, exactly two "
            "thirds; the encoder-decoder's decoder has attention twice. The count is exact and needs no seed.",
-           "공개된 모델의 설정에서 limpid params와 같은 표로 파라미터를 셉니다. 강의와 같이 정규화, 위치, 편향은 빼고, "
+           "공개된 모델의 설정에서 limpid params와 같은 표로 매개변수를 셉니다. 강의와 같이 정규화, 위치, 편향은 빼고, "
            "GPT-3의 임베딩과 언임베딩은 따로 셉니다. 순방향 신경망의 비율을 모델 전체와 블록 안에서 각각 구합니다. "
            "고전적인 블록은 어텐션에 4d², 신경망에 8d²개의 수가 있어 정확히 3분의 2이며, 인코더-디코더의 디코더에는 "
            "어텐션이 둘 있습니다. 정확한 계산이므로 시드가 필요 없습니다."},
@@ -126,7 +126,7 @@ Experiment parameters_experiment() {
             true},
            {"count_off",
             {"parameters by which our count of GPT-3 differs from 175,181,291,520",
-             "GPT-3의 파라미터 수와 175,181,291,520의 차이"},
+             "GPT-3의 매개변수 수와 175,181,291,520의 차이"},
             Measure::Must::at_most,
             0},
            {"blocks_off",

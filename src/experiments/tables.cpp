@@ -190,8 +190,8 @@ std::vector<Table> tables(const Json& result, Language language) {
     rows.rows.push_back({one.unit, one.change, fmt::format("{:.1f}", one.bleu), fmt::format("{:.2f}", one.perplexity),
                          fmt::format("{:.2f}", mean_of(result, one.unit, "/perplexity"))});
   Table cost{.caption = word("Tables 2 and 3: parameters and training cost, computed from the config",
-                             "표 2와 3: 설정에서 계산한 파라미터 수와 학습 비용"),
-             .columns = {"", word("parameters", "파라미터"), word("paper", "논문"), word("operations", "연산 수"),
+                             "표 2와 3: 설정에서 계산한 매개변수 수와 학습 비용"),
+             .columns = {"", word("parameters", "매개변수"), word("paper", "논문"), word("operations", "연산 수"),
                          word("paper", "논문")},
              .rows = {}};
   for (const auto& [name, one] : result.at("seeds").at(0).at("units").at("computed").items())
@@ -212,7 +212,7 @@ Experiment tables_experiment() {
       .claim =
           {"The Transformer's parameters and training cost are as the paper states them, and its variations rank as in "
            "Table 3.",
-           "트랜스포머의 파라미터 수와 학습 비용은 논문이 적은 대로이며, 변형들의 순위는 표 3과 같습니다."},
+           "트랜스포머의 매개변수 수와 학습 비용은 논문이 적은 대로이며, 변형들의 순위는 표 3과 같습니다."},
       .origin = {"Paper \"Attention Is All You Need\" (Vaswani et al. 2017), Tables 2 and 3",
                  "논문 \"Attention Is All You Need\" (Vaswani 외 2017), 표 2와 3"},
       .method =
@@ -222,7 +222,7 @@ Experiment tables_experiment() {
            "small keys here. Each is trained alike on the same 1,500 English sentences, few enough to be learned by "
            "heart, and its loss is measured on held-out sentences. Spearman's ρ compares our order of the eight "
            "models with the paper's.",
-           "기본 모델과 큰 모델의 설정에서 파라미터를 세고, 비용은 파라미터와 목표 토큰마다 여섯 번의 연산으로 "
+           "기본 모델과 큰 모델의 설정에서 매개변수를 세고, 비용은 매개변수와 목표 토큰마다 여섯 번의 연산으로 "
            "셉니다. 표 3에서 기본 모델과 BLEU가 0.5 이상 다른 행들을 폭 64, 세 층의 언어 모델로 줄입니다. 여기서 작은 "
            "헤드는 키뿐 아니라 값도 작습니다. 외울 수 있을 만큼 적은 영어 문장 1,500개로 똑같이 학습하고, 학습하지 "
            "않은 "
@@ -230,7 +230,7 @@ Experiment tables_experiment() {
       .reported = {"65 and 213 million parameters, 3.3·10¹⁸ and 2.3·10¹⁹ operations (estimated from hours of GPU), "
                    "BLEU from 23.7 "
                    "to 26.4 on newstest2013.",
-                   "파라미터 6,500만과 2억 1,300만, 연산 3.3·10¹⁸과 2.3·10¹⁹ (GPU 시간에서 추정), newstest2013의 BLEU "
+                   "매개변수 6,500만과 2억 1,300만, 연산 3.3·10¹⁸과 2.3·10¹⁹ (GPU 시간에서 추정), newstest2013의 BLEU "
                    "23.7–26.4."},
       .contrary = {"The paper's scores are shuffled among the models.", "논문의 점수를 모델들 사이에서 뒤섞습니다."},
       .planted = {"The worse a model is in the paper, the fewer steps it is trained for here.",
@@ -247,7 +247,7 @@ Experiment tables_experiment() {
                  0.6},
                 {"parameters",
                  {"factor between our count of parameters and the paper's, at worst",
-                  "파라미터 수의 우리 계산과 논문의 배수 (최악)"},
+                  "매개변수 수의 우리 계산과 논문의 배수 (최악)"},
                  Measure::Must::at_most,
                  1.1},
                 {"cost",

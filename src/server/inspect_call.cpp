@@ -12,6 +12,13 @@
 #include "server/http.h"
 
 namespace limpid {
+
+std::optional<int64_t> context_length(const Config& config) {
+  const int64_t table = most_positions(config);
+  if (config.max_positions > 0) return std::min(table, config.max_positions);
+  return table < (int64_t{1} << 30) ? std::optional(table) : std::nullopt;
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -34,14 +41,12 @@ void refuse_files(const InterventionList& list) {
 }
 
 void check_tokens(const Config& config, size_t tokens) {
-  // Rotary positions have no table that ends, but a context that the model was made for; recurrent models have neither.
   constexpr int64_t kMostTokens = 8192;  // more than that in one request would keep others waiting
-  const int64_t own = config.max_positions > 0 ? config.max_positions : kMostTokens;
-  const int64_t most = std::min({most_positions(config), own, kMostTokens});
+  const int64_t most = std::min(context_length(config).value_or(kMostTokens), kMostTokens);
   if (static_cast<int64_t>(tokens) > most)
     throw HttpError(
         400, fmt::format("The text has {} tokens and at most {} are looked at: give a shorter one.", tokens, most),
-        {.param = "text"});
+        {.param = "text", .code = "context_length_exceeded"});
 }
 
 }  // namespace

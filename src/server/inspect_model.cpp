@@ -256,7 +256,8 @@ Answer view_tokens(InspectCall& call) {
     json["written_by_model"] = call.written_by_model();
   }
   json["next"] = std::move(next);
-  json["limit"] = most_positions(call.config()) < (int64_t{1} << 30) ? Json(most_positions(call.config())) : Json();
+  const std::optional<int64_t> limit = context_length(call.config());
+  json["limit"] = limit ? Json(*limit) : Json();
   return call.json(std::move(json), "limpid tokenize " + shell_quoted(call.served.path));
 }
 

@@ -297,6 +297,15 @@ TEST_P(Inspect, MistakesAreNamed) {
   EXPECT_EQ(refusal(view_lens, {{"text", std::string(100000, 'a')}}).first, 400);
 }
 
+TEST_P(Inspect, TheLimitThatTokensNameIsTheOneThatRefuses) {
+  const Json limit = json(view_tokens, with_text())["limit"];
+  ASSERT_EQ(limit.is_null(), recurrent());
+  if (limit.is_null()) return;
+  Json request = with_text({{"ids", std::vector<int>(limit.get<size_t>() + 1, 5)}});
+  request.erase("text");
+  EXPECT_THAT(refusal(view_lens, request).second, HasSubstr(fmt::format("at most {} ", limit.get<int64_t>())));
+}
+
 TEST_P(Inspect, EveryViewAnswersOrSaysWhyNot) {
   for (const InspectRoute& route : inspect_views()) {
     Json request = Json::object();

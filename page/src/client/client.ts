@@ -4,7 +4,7 @@ import { parseSafetensors, type TensorFile } from './safetensors';
 export type Failure = 'gone' | 'key' | 'busy' | 'refused' | 'broken';
 
 export class ServerError extends Error {
-  constructor(readonly failure: Failure, message: string) {
+  constructor(readonly failure: Failure, message: string, readonly code = '') {
     super(message);
   }
 }
@@ -53,10 +53,11 @@ async function send(path: string, body: Record<string, unknown> | undefined, sig
     throw new ServerError('gone', '');
   }
   if (response.ok) return response;
-  const message = await response.json().then((answer) => String(answer?.error?.message ?? answer?.error ?? ''), () => '');
+  const said = await response.json().catch(() => null);
+  const message = String(said?.error?.message ?? said?.error ?? '');
   if (response.status === 401) throw new ServerError('key', message);
   if (response.status === 429 || response.status === 503) throw new ServerError('busy', message);
-  throw new ServerError(response.status < 500 ? 'refused' : 'broken', message || `HTTP ${response.status}`);
+  throw new ServerError(response.status < 500 ? 'refused' : 'broken', message || `HTTP ${response.status}`, String(said?.error?.code ?? ''));
 }
 
 // The document says whether answers are awaited, for the pointer and for whoever drives the page by a program.

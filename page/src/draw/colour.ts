@@ -67,7 +67,9 @@ export function inkOn(value: number, scale: Scale, most: number, theme: Theme): 
   return luminance > 0.179 ? '#000000' : '#ffffff';
 }
 
+export const stopsOf = (scale: Scale, theme: Theme): readonly Rgb[] => stops[theme][scale];
+
 export function gradient(scale: Scale, theme: Theme): string {
-  const list = stops[theme][scale].map((c) => `rgb(${c.join(',')})`);
+  const list = stopsOf(scale, theme).map((c) => `rgb(${c.join(',')})`);
   return `linear-gradient(to right, ${list.join(', ')})`;
 }

@@ -1,6 +1,8 @@
 // A matrix as pixels (one per cell: the browser enlarges them) and as SVG for saving. Functions of numbers alone.
 import { at, largest, type Matrix } from '../data/matrix';
-import { colour, palette, shade, type Scale, type Theme } from './colour';
+import { format } from '../data/numbers';
+import { colour, inkOn, palette, shade, stopsOf, type Scale, type Theme } from './colour';
+import { textWidth } from './labels';
 
 // What a screen shows of a matrix that is wider or higher than it: of each tile the number of largest magnitude.
 export function strongest(m: Matrix, mostRows: number, mostCols: number): Matrix {
@@ -49,7 +51,7 @@ export function layOut(rows: number, cols: number, room: { width: number; height
   let width = Math.min(largest, (room.width - left) / cols);
   let height = Math.min(largest, Math.max(room.height - labels.top, 40) / rows);
   if (square) width = height = Math.max(Math.min(width, height), Math.min(width, 2));
-  else height = Math.max(height, 2);
+  else height = Math.max(height, 1);
   return { cell: { width, height }, left, top: labels.top, width: left + width * cols, height: labels.top + height * rows };
 }
 
@@ -65,20 +67,36 @@ export interface SvgOptions {
   scale: Scale;
   most?: number; // the largest there is
   theme: Theme;
+  texts?: string[][]; // what stands in the cells
+}
+
+// The scale as a bar with its ends named.
+function legendSvg(scale: Scale, most: number, theme: Theme, x: number, y: number): string[] {
+  const low = scale === 'signed' ? format(-most) : '0';
+  const from = x + textWidth(low, 12) + 8;
+  const stops = stopsOf(scale, theme).map((c, i, all) => `<stop offset="${i / (all.length - 1)}" stop-color="rgb(${c.join(',')})"/>`);
+  return [
+    `<defs><linearGradient id="scale">${stops.join('')}</linearGradient></defs>`,
+    `<text x="${x}" y="${y + 10}">${low}</text><rect x="${from}" y="${y}" width="120" height="12" fill="url(#scale)"/><text x="${from + 128}" y="${y + 10}">${format(most)}</text>`,
+  ];
 }
 
 export function heatmapSvg(m: Matrix, o: SvgOptions): string {
   const shown = strongest(m, 256, 512);
   const most = o.most ?? largest(m);
-  const width = Math.max(2, Math.min(28, 900 / shown.cols));
+  const widest = (list: string[]) => list.reduce((sum, text) => Math.max(sum, textWidth(text, 12)), 0);
+  const width = Math.max(o.texts ? widest(o.texts.flat()) + 8 : 2, Math.min(28, 900 / shown.cols));
   const height = shown.rows <= 64 ? Math.max(14, Math.min(28, width)) : Math.max(2, 900 / shown.rows);
-  const left = 90;
-  const top = 90;
+  const left = 20 + widest(o.rows);
+  const top = 44 + 0.87 * widest(o.cols); // their labels lean by 60 degrees
+  const foot = top + height * shown.rows + 14;
   const ink = o.theme === 'dark' ? '#e8ecf1' : '#14181d';
+  const whole = Math.max(left + width * shown.cols + 0.5 * widest(o.cols.slice(-4)), 24 + textWidth(o.title, 13), 290) + 12;
   const parts = [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${Math.ceil(left + width * shown.cols + 12)}" height="${Math.ceil(top + height * shown.rows + 12)}" font-family="Noto Sans, Noto Sans KR, Noto Sans CJK KR, sans-serif" font-size="12" fill="${ink}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${Math.ceil(whole)}" height="${Math.ceil(foot + 24)}" font-family="Noto Sans, Noto Sans KR, Noto Sans CJK KR, sans-serif" font-size="12" fill="${ink}">`,
     `<rect width="100%" height="100%" fill="${o.theme === 'dark' ? '#14181d' : '#ffffff'}"/>`,
     `<text x="12" y="20" font-weight="600">${escapeXml(o.title)}</text>`,
+    ...legendSvg(o.scale, most, o.theme, 12, foot),
   ];
   const rowStep = labelStep(height, 13) * (m.rows === shown.rows ? 1 : m.rows / shown.rows);
   for (let i = 0; i < m.rows && o.rows.length; i += Math.max(1, Math.round(rowStep)))
@@ -92,7 +110,9 @@ export function heatmapSvg(m: Matrix, o: SvgOptions): string {
     for (let j = 0; j < shown.cols; j++) {
       const value = at(shown, i, j);
       if (!Number.isFinite(value)) continue;
+      const text = o.texts?.[i]?.[j];
       parts.push(`<rect x="${(left + j * width).toFixed(2)}" y="${(top + i * height).toFixed(2)}" width="${width.toFixed(2)}" height="${height.toFixed(2)}" fill="${colour(value, o.scale, most, o.theme)}"><title>${escapeXml(`${o.rows[i] ?? i}, ${o.cols[j] ?? j}: ${value}`)}</title></rect>`);
+      if (text) parts.push(`<text x="${(left + (j + 0.5) * width).toFixed(2)}" y="${(top + (i + 0.5) * height + 4).toFixed(2)}" text-anchor="middle" fill="${inkOn(value, o.scale, most, o.theme)}">${escapeXml(text)}</text>`);
     }
   parts.push('</svg>');
   return parts.join('\n');

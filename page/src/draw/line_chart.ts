@@ -48,10 +48,11 @@ export function chart(series: Series[], width: number, height: number, margin: {
   const x = scaleLinear([Math.min(0, xs[0] ?? 0), xs.length ? xs.reduce((a, b) => Math.max(a, b)) : 1], [margin.left, width - margin.right]);
   const range: [number, number] = [height - margin.bottom, margin.top];
   const y = log && least > 0 ? scaleLog([least, most > least ? most : least * 10], range) : scaleLinear([Math.min(0, least), most > Math.min(0, least) ? most : 1], range).nice(4);
+  const across = Math.max(3, Math.min(5, Math.floor((width - margin.left - margin.right) / 50)));
   const draw = line<[number, number]>().x((p) => x(p[0])).y((p) => y(p[1])).defined((p) => Number.isFinite(p[1]) && (!log || p[1] > 0));
   return {
     paths: series.map((one) => ({ name: one.name, path: draw(one.points) ?? '' })),
-    xTicks: x.ticks(5).map((value) => ({ at: x(value), text: x.tickFormat(5, value >= 10000 ? '~s' : undefined)(value) })),
+    xTicks: x.ticks(across).map((value) => ({ at: x(value), text: x.tickFormat(across, value >= 10000 ? '~s' : undefined)(value) })),
     yTicks: y.ticks(4).map((value) => ({ at: y(value), text: log ? String(value) : y.tickFormat(4)(value) })).slice(0, 8),
     x, y, invertX: (pixel) => x.invert(pixel),
   };

@@ -21,6 +21,7 @@ export interface Tower {
   stack: Stack | null;
   stream: { x: number; from: number; to: number };
   boxes: Box[];
+  blocks: { layer: number; x: number; y: number; width: number; height: number }[]; // the ground of open blocks
 }
 
 export interface MapLayout {
@@ -33,6 +34,7 @@ export interface MapLayout {
 const line = 26; // height of a box
 const gap = 12;
 const shut = 20;
+const around = 6; // what the ground of a block reaches beyond its parts
 
 export function layOutMap(model: ModelInfo, chosen: { scope: string; layer: number }, width: number): MapLayout {
   const stacks = model.stacks;
@@ -57,7 +59,10 @@ export function layOutMap(model: ModelInfo, chosen: { scope: string; layer: numb
       const open = stack.layers <= 2 || (layer === chosen.layer && stack.scope === chosen.scope);
       const inside = mine.filter((part) => part.layer === layer && part.kind !== 'norm');
       if (!open || !inside.length) add(null, layer, 'block', false, shut);
-      else for (const part of inside) add(part, layer, part.kind, part.kind !== 'recurrent');
+      else {
+        for (const part of inside) add(part, layer, part.kind, part.kind !== 'recurrent');
+        up += 4;
+      }
     }
     for (const part of mine) if (part.layer === null && ['norm', 'pooler', 'alignment'].includes(part.kind) && !/embed/.test(part.id)) add(part, null, part.kind, false, part.kind === 'norm' ? shut : line);
     if (index === stacks.length - 1) {
@@ -66,12 +71,20 @@ export function layOutMap(model: ModelInfo, chosen: { scope: string; layer: numb
       const output = model.parts.find((part) => part.kind === 'output');
       if (output) add(output, null, 'output', false);
     }
-    towers.push({ stack, stream: { x: streamX, from: 0, to: up }, boxes });
+    towers.push({ stack, stream: { x: streamX, from: 0, to: up }, boxes, blocks: [] });
     rowsUp.push(up);
   });
   const height = Math.max(line, ...rowsUp) + 16;
   for (const tower of towers) {
     for (const box of tower.boxes) box.y = height - 8 - box.y - box.height;
+    const layers = [...new Set(tower.boxes.filter((box) => box.part && box.layer !== null).map((box) => box.layer!))];
+    tower.blocks = layers.map((layer) => {
+      const inside = tower.boxes.filter((box) => box.layer === layer);
+      const top = Math.min(...inside.map((box) => box.y)) - around - 2;
+      const right = Math.max(...inside.map((box) => box.x + box.width));
+      const x = tower.stream.x - 15;
+      return { layer, x, y: top, width: right + 3 - x, height: Math.max(...inside.map((box) => box.y + box.height)) + around - top };
+    });
     tower.stream = { x: tower.stream.x, from: height - 4, to: height - 8 - tower.stream.to + gap };
   }
   if (towers.length > 1) {

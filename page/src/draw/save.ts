@@ -26,10 +26,11 @@ export function svgOf(node: SVGSVGElement): string {
     const style = getComputedStyle(element);
     for (const name of properties) (to[i] as SVGElement).style.setProperty(name, style.getPropertyValue(name));
   });
-  const box = node.getBoundingClientRect();
+  // In the page's own pixels: a projector's zoom enlarges the rectangle on the screen, not the drawing.
+  const [width, height] = [node.clientWidth, node.clientHeight];
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-  copy.setAttribute('width', String(box.width));
-  copy.setAttribute('height', String(box.height));
+  copy.setAttribute('width', String(width));
+  copy.setAttribute('height', String(height));
   copy.style.background = getComputedStyle(document.body).backgroundColor;
   return new XMLSerializer().serializeToString(copy);
 }

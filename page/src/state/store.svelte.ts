@@ -9,7 +9,7 @@ export interface Detail {
   title: string;
   formula?: string;
   rows: { label: string; value: string }[];
-  vectors?: { name: string; values: ArrayLike<number>; labels?: string[] }[];
+  vectors?: { name: string; values: ArrayLike<number>; marked?: number }[];
   note?: string;
   changes?: { label: string; intervention: Intervention }[];
 }
@@ -26,7 +26,9 @@ class Store {
   command = $state.raw<{ line: string; toml?: string } | null>(null);
   error = $state.raw<ServerError | null>(null);
   needsKey = $state(false);
-  windowHeight = $state(innerHeight / zoom()); // figures use the height there is
+  innerHeight = $state(innerHeight / zoom());
+  shelfHeight = $state(0); // of the interventions, which stand over the page's end
+  windowHeight = $derived(this.innerHeight - this.shelfHeight); // figures use the height there is
   attempt = $state(0); // counts up to ask everything again
   language = $state<'en' | 'ko'>(firstLanguage());
   theme = $state<'light' | 'dark'>(firstTheme());
@@ -126,7 +128,7 @@ function firstTheme(): 'light' | 'dark' {
 
 export const store = new Store();
 
-window.addEventListener('resize', () => (store.windowHeight = innerHeight / zoom()));
+window.addEventListener('resize', () => (store.innerHeight = innerHeight / zoom()));
 window.addEventListener('popstate', () => store.readAddress());
 window.addEventListener('hashchange', () => store.readAddress());
 
