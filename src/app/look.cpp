@@ -107,6 +107,9 @@ Example read_example(const Session& session, const LookOptions& options) {
   }
   const Session& plain = options.unedited ? *options.unedited : session;
   Example example = plain.example(text);
+  const int64_t context = plain.config().max_positions, tokens = std::ssize(example.batch.input.ids);
+  if (context > 0 && tokens > context)  // rotary positions go on for ever, what was learned of them does not
+    fmt::print(stderr, "limpid look: the text has {} tokens, the model was made for {}\n", tokens, context);
   if (const InterventionList list = read_interventions(options); !list.values.empty())
     example.changes = std::make_shared<Intervener>(plain, example, list.values);
   return example;
