@@ -302,6 +302,13 @@ says 1 'names 10000000000 numbers: no tap has so many' look lm intervene 'a b' -
 says 0 . look lm lens "$(yes a | head -30 | tr '\n' ' ')"
 grep -Eq 'has 3[0-9] tokens, the model was made for 24' err || wrong "a text beyond the context is not told: $(cat err)"
 
+# A word that a vocabulary of words lacks is told, with the nearest one.
+says 0 . look lm lens 'a bb c'
+grep -q '"bb" is not in the model.s vocabulary and is read as <unk>; did you mean b?' err || wrong "an unknown word in look: $(cat err)"
+says 0 . complete lm 'a bb c' --temperature 0 -n 2
+grep -q '"bb" is not in the model.s vocabulary' err || wrong "an unknown word in a prompt: $(cat err)"
+says 1 '"bb" is not in the model.s vocabulary; did you mean b' look lm lens 'a b c' --token bb
+
 # ---- broken models
 for verb in translate complete embed score classify tokenize; do
   says 1 'nowhere' $verb nowhere
