@@ -21,6 +21,10 @@ if grep -rnF -e "$source_folder/src" "$prefix"/lib*/cmake "$prefix"/lib*/pkgconf
   fail 'installed files point back to the sources'
 fi
 
+# Every header compiles by itself.
+find "$prefix/include/limpid" -name '*.h' -print0 | xargs -0 -P "$(nproc)" -I{} g++ -std=c++20 -fsyntax-only -Wall -Wextra \
+  -Wno-missing-field-initializers -Werror -I "$prefix/include" -include {} -x c++ /dev/null || fail 'a header needs others before it'
+
 cmake -S "$source_folder/examples" -B "$work/examples" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER=g++ \
   -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wno-missing-field-initializers -Werror" >/dev/null
 cmake --build "$work/examples"
@@ -44,6 +48,8 @@ quick=(batch.tokens=256 stop.steps=20 validation.steps=20 validation.translate=2
 says '[0-9]+ tokens, log-probability' "$examples/generate" language-model 'Michael Jordan'
 says '[0-9]+ tokens, log-probability' "$examples/generate" language-model-8bit 'Michael Jordan'
 says . "$examples/translate_file" translator < <(head -3 copy/test.src)
+says '^ +[1-9][0-9]* tokens, log-probability +-[0-9.]+, similarity +1\.0000: Michael' "$examples/embed_and_score" language-model \
+  'Michael Jordan plays' 'Larry Bird plays'
 says '^ +[^ ]+ 1\.000 0\.000' "$examples/capture_head" language-model 'Michael Jordan plays' blocks.1.attn.pattern 2
 says 'before +after' "$examples/patch_activation" language-model 'Michael Jordan plays' 'Larry Bird plays' blocks.0.resid_post@1
 says 'after 60 steps: loss' "$examples/train_and_watch" facts/train.txt small-writer

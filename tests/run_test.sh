@@ -277,26 +277,37 @@ if [[ -c /dev/full ]]; then
   lost tokenize lm 'a b'
   lost evaluate --hypothesis same --reference same
   lost quantize marian nine --bits 8 --json
+  lost info lm
+  lost log lm
+  lost recipes
+  lost models
+  lost plan "$1/recipes/copy.toml" data.folder=copy --seconds 0.1
   lost look lm taps
   lost look lm lens 'a b'
   lost look lm heatmap 'a b' --block 0
 fi
 : >in
 
-# ---- a model file that is cut short while it is in use; numbers that are none; places beyond every tap
-cp -r marian shrinking
-mkfifo waiting
-{ exec 3>waiting; sleep 1; truncate -s 0 shrinking/model.safetensors; echo 'a b' >&3; exec 3>&-; } &
-"$limpid" translate shrinking <waiting >out 2>err && wrong 'a model file was cut short and nothing was said'
-wait $!
-grep -q 'shrinking/model.safetensors: became shorter' err || wrong "a model file that is cut short: $(cat err)"
+# ---- numbers that are none; places beyond every tap; texts longer than the model was made for
 for model in marian lm; do
   rm -rf ruined && cp -r $model ruined
   size=$(stat -c %s ruined/model.safetensors)
   for ((i = 0; i < 500; ++i)); do printf '\0\0\300\177'; done | dd of=ruined/model.safetensors bs=1 seek=$((size - 2000)) conv=notrunc 2>dd
   says 1 'are not numbers|hold NaN or infinity' look ruined attribution 'a b'
 done
+printf 'a b c\n' >in
+says 1 'vectors are not numbers' embed ruined
+: >in
 says 1 'names 10000000000 numbers: no tap has so many' look lm intervene 'a b' --zero 'blocks.0.resid_post[0..9999999999]'
+says 0 . look lm lens "$(yes a | head -30 | tr '\n' ' ')"
+grep -Eq 'has 3[0-9] tokens, the model was made for 24' err || wrong "a text beyond the context is not told: $(cat err)"
+
+# A word that a vocabulary of words lacks is told, with the nearest one.
+says 0 . look lm lens 'a bb c'
+grep -q '"bb" is not in the model.s vocabulary and is read as <unk>; did you mean b?' err || wrong "an unknown word in look: $(cat err)"
+says 0 . complete lm 'a bb c' --temperature 0 -n 2
+grep -q '"bb" is not in the model.s vocabulary' err || wrong "an unknown word in a prompt: $(cat err)"
+says 1 '"bb" is not in the model.s vocabulary; did you mean b' look lm lens 'a b c' --token bb
 
 # ---- broken models
 for verb in translate complete embed score classify tokenize; do

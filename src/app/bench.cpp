@@ -29,7 +29,7 @@ int run_bench(int argc, char** argv) {
   bool no_dropout = false, json = true;
   auto add = [&](const char* name, const char* summary, int& rounds) {
     CLI::App* bench = line.add_subcommand(name, summary);
-    bench->add_option("--rounds,--steps", rounds, "to take the best of")
+    bench->add_option("--steps,--rounds", rounds, "to take the best of")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
     bench->add_flag("--json", json, "one JSON line: it always is");
@@ -45,7 +45,9 @@ int run_bench(int argc, char** argv) {
   const CLI::Range at_least_one(1, 1 << 20);
   auto* decode_line = add("decode", "writing token by token", decode.rounds);
   decode_line->add_option("MODEL", decode.model, "a folder or file; limpid random makes one")->required();
-  decode_line->add_option("--tokens", decode.tokens, "written a sequence")->check(at_least_one)->capture_default_str();
+  decode_line->add_option("--tokens", decode.tokens, "written per sequence")
+      ->check(at_least_one)
+      ->capture_default_str();
   decode_line->add_option("--sequences", decode.sequences, "at once")->check(at_least_one)->capture_default_str();
   auto* prefill_line = add("prefill", "reading a prompt", prefill.rounds);
   prefill_line->add_option("MODEL", prefill.model, "a folder or file; limpid random makes one")->required();

@@ -12,6 +12,7 @@
 #include "app/sampling_flags.h"
 #include "base/seconds_since.h"
 #include "inference/model_text.h"
+#include "text/unknown_words.h"
 
 namespace limpid {
 namespace {
@@ -51,6 +52,9 @@ class Writer {
   }
 
   void add(const std::string& prompt, uint64_t sample, std::optional<Engine::Clock::time_point> deadline) {
+    if (sample == 0 && loaded_.config().continues_text())
+      for (const std::string& note : unknown_word_notes(*loaded_.tokenizers.source, prompt))
+        fmt::print(stderr, "limpid complete: {}\n", note);
     CompletionRequest request{.ids = input_ids(loaded_, prompt), .options = options_.completion, .sample = sample};
     request.options.max_tokens = most_tokens(options_, loaded_, std::ssize(request.ids));
     prompt_tokens_.push_back(request.ids.size());

@@ -17,6 +17,7 @@
 #include "base/nearest.h"
 #include "inspect/intervention.h"
 #include "inspect/weight_edit.h"
+#include "text/unknown_words.h"
 
 namespace limpid {
 namespace {
@@ -106,7 +107,14 @@ Example read_example(const Session& session, const LookOptions& options) {
     if (tab != std::string::npos) text.target = line->substr(tab + 1);
   }
   const Session& plain = options.unedited ? *options.unedited : session;
+  for (const auto& [tokenizer, words] :
+       {std::pair(&plain.reader(), &text.text), std::pair(&plain.writer(), &text.target)})
+    for (const std::string& note : unknown_word_notes(*tokenizer, *words))
+      fmt::print(stderr, "limpid look: {}\n", note);
   Example example = plain.example(text);
+  const int64_t context = plain.config().max_positions, tokens = std::ssize(example.batch.input.ids);
+  if (context > 0 && tokens > context)  // rotary positions go on for ever, what was learned of them does not
+    fmt::print(stderr, "limpid look: the text has {} tokens, the model was made for {}\n", tokens, context);
   if (const InterventionList list = read_interventions(options); !list.values.empty())
     example.changes = std::make_shared<Intervener>(plain, example, list.values);
   return example;

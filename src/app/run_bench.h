@@ -10,7 +10,7 @@ namespace limpid {
 
 struct DecodeBench {
   std::string model;
-  int64_t tokens = 128;   // written a sequence, from one token on
+  int64_t tokens = 128;   // written per sequence, from one token on
   int64_t sequences = 1;  // at once
   int rounds = 5;
 };

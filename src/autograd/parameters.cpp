@@ -39,7 +39,9 @@ void draw(const Weight& weight, uint64_t seed, real* numbers) {
 std::shared_ptr<real> make_flat_buffer(int64_t count) {
   const int64_t bytes = count * static_cast<int64_t>(sizeof(real));
   const auto pages = allocate_pages(bytes);
-  check(pages != nullptr, "[parameters] no memory for {} MB", bytes >> 20);
+  if (!pages)
+    fail(ErrorKind::out_of_memory, "[parameters] no memory for {} MB: take a smaller model or close other programs",
+         bytes >> 20);
   return {pages, reinterpret_cast<real*>(pages.get())};
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <system_error>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 
 #if defined(__x86_64__)
@@ -68,7 +69,8 @@ uint64_t avalanche(uint64_t hash) {
 }
 
 [[noreturn]] void fail_reading(const std::filesystem::path& path, int code) {
-  fail("[file] {}: cannot be read: {}: is the name right, and may you read it?", path.string(),
+  fail(code == ENOENT ? ErrorKind::not_found : ErrorKind::io,
+       "[file] {}: cannot be read: {}: is the name right, and may you read it?", path.string(),
        std::generic_category().message(code));
 }
 
@@ -130,15 +132,13 @@ uint64_t content_hash(std::span<const std::byte> bytes) {
 }
 
 uint64_t hash_file(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) fail_reading(path, errno);
-  const auto close = [](const int* descriptor) { ::close(*descriptor); };
-  const std::unique_ptr<const int, decltype(close)> closes(&file, close);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.open()) fail_reading(path, errno);
   constexpr size_t kPiece = 1 << 20;
   const auto piece = std::make_unique_for_overwrite<std::byte[]>(kPiece);
   ContentHash hash;
   for (;;) {
-    const ssize_t got = ::read(file, piece.get(), kPiece);
+    const ssize_t got = ::read(file.get(), piece.get(), kPiece);
     if (got == 0) return hash.value();
     if (got > 0) hash.update({piece.get(), static_cast<size_t>(got)});
     if (got < 0 && errno != EINTR) fail_reading(path, errno);

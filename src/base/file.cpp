@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/mapped_files.h"
 
@@ -19,21 +20,6 @@ namespace limpid {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Closes what it was given, whatever happens on the way.
-class Descriptor {
- public:
-  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
 
 [[noreturn]] void fail_reading(const fs::path& path, int code) {
   switch (code) {
@@ -212,7 +198,7 @@ void AtomicFile::commit() {
   temporary_.clear();
   // The new name is on the disk only when the folder is. Some file systems cannot say; a real fault is EIO.
   const Descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno == EIO) fail_writing(path_, errno, written_);
+  if (folder.open() && ::fsync(folder.get()) != 0 && errno == EIO) fail_writing(path_, errno, written_);
 }
 
 void write_text(const fs::path& path, std::string_view text) {

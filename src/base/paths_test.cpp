@@ -41,6 +41,32 @@ TEST(Paths, ANameThatIsTooLongIsAnError) {
   EXPECT_EQ(kind_of([&] { is_folder(name); }), ErrorKind::io);
 }
 
+TEST(Paths, AFolderIsListedInTheOrderOfNames) {
+  const TemporaryFolder folder;
+  for (const char* name : {"b", "a", "c"}) std::ofstream(folder / name) << "x";
+  EXPECT_EQ(paths_in(folder.path()), (std::vector{folder / "a", folder / "b", folder / "c"}));
+  EXPECT_TRUE(paths_in(folder / "none").empty());
+  EXPECT_EQ(kind_of([&] { paths_in(folder / "a"); }), ErrorKind::io);
+}
+
+TEST(Paths, WhatIsMovedOrRemovedIsThereNoMore) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "a/b");
+  move_path(folder / "a", folder / "c");
+  EXPECT_TRUE(is_folder(folder / "c/b"));
+  remove_path(folder / "c");
+  remove_path(folder / "c");
+  EXPECT_FALSE(path_exists(folder / "c"));
+  EXPECT_EQ(kind_of([&] { move_path(folder / "a", folder / "c"); }), ErrorKind::io);
+  EXPECT_EQ(kind_of([&] { remove_path(std::string(5000, 'a')); }), ErrorKind::io);
+}
+
+TEST(Paths, AbsoluteOnesHaveNoDots) {
+  const auto here = std::filesystem::current_path();
+  EXPECT_EQ(absolute_path("./a/../b"), here / "b");
+  EXPECT_EQ(absolute_path("/a/./b"), "/a/b");
+}
+
 TEST(Paths, FilesSayWhichKindOfTroubleThereIs) {
   const TemporaryFolder folder;
   EXPECT_EQ(kind_of([&] { read_text(folder.path() / "none"); }), ErrorKind::not_found);

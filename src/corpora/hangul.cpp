@@ -124,8 +124,6 @@ std::string compose(Syllable syllable) {
           static_cast<char>(0x80 | (code & 0x3F))};
 }
 
-bool ends_in_consonant(std::string_view word) { return last_syllable(word).final != 0; }
-
 std::string with_particle(std::string_view word, Particle particle) {
   const int final = last_syllable(word).final;
   const auto either = [&](const char* after_consonant, const char* after_vowel) {

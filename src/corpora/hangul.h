@@ -17,7 +17,6 @@ struct Syllable {
 // The last syllable of a word, which must be Hangul.
 Syllable last_syllable(std::string_view word);
 std::string compose(Syllable syllable);
-bool ends_in_consonant(std::string_view word);
 
 enum class Particle {
   topic,    // 은 / 는

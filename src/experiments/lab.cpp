@@ -5,11 +5,14 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/paths.h"
 #include "experiments/processor_time.h"
+#include "formats/model_folder.h"
 #include "training/trainer.h"
 
 namespace limpid {
@@ -64,6 +67,16 @@ LabModel model_of(const Json& json, fs::path folder) {
           .steps = json.at("steps")};
 }
 
+// The model that an earlier unit has trained; a damaged note of it is as good as none: the run itself says that it has
+// finished.
+std::optional<LabModel> kept_model(const fs::path& folder, const fs::path& note) {
+  if (!path_exists(note)) return std::nullopt;
+  const Json json = Json::parse(read_text(note), nullptr, false);
+  for (const char* key : {"loss", "exact", "bleu", "processor_seconds", "steps"})
+    if (!json.is_object() || !json.contains(key) || !json[key].is_number()) return std::nullopt;
+  return model_of(json, folder);
+}
+
 }  // namespace
 
 void Lab::progress(double share, const std::string& what) {
@@ -75,13 +88,12 @@ fs::path Lab::corpus(const LabCorpus& corpus) const {
   const fs::path folder = options_.folder / "data" / hash_text(content_hash(corpus.key));
   auto lock = only_one(folder);
   lock.lock();
-  if (fs::exists(folder)) return folder;
-  fs::create_directories(folder.parent_path());
+  if (path_exists(folder)) return folder;
   const fs::path draft = folder.string() + fmt::format(".{}", ::getpid());
-  fs::remove_all(draft);
-  fs::create_directories(draft);
+  remove_path(draft);
+  make_folder(draft);
   corpus.write(draft);
-  fs::rename(draft, folder);
+  move_path(draft, folder);
   return folder;
 }
 
@@ -92,11 +104,10 @@ LabModel Lab::train(const std::string& recipe, const std::vector<std::string>& o
   const fs::path done = folder / "experiment.json";
   auto lock = only_one(folder);
   lock.lock();
-  if (fs::exists(done)) return model_of(Json::parse(read_text(done)), folder);
+  if (std::optional<LabModel> kept = kept_model(folder, done)) return *std::move(kept);
   std::vector<std::string> all = overrides;
   all.push_back(fmt::format("seed={}", seed()));
-  all.push_back(fmt::format("data.folder=\"{}\"", fs::absolute(corpus(texts)).string()));
-  fs::create_directories(folder.parent_path());
+  all.push_back(fmt::format("data.folder=\"{}\"", absolute_path(corpus(texts)).string()));
   RunFolder run(folder);
   LabObserver observer(*this);
   const double before = processor_time(options_.beside_others);

@@ -10,6 +10,7 @@
 #include "experiments/list.h"
 #include "experiments/result.h"
 #include "experiments/verdict.h"
+#include "formats/model_folder.h"
 #include "inspect/svg_text.h"
 
 namespace limpid {
@@ -293,7 +294,7 @@ void record_results(const fs::path& from, const fs::path& to) {
       any = true;
       for (Json& seed : result->at("seeds")) seed.erase("units");
       const fs::path folder = result_folder(to, experiment, arm);
-      fs::create_directories(folder);
+      make_folder(folder);
       write_text(folder / "result.json", result->dump(1) + "\n");
     }
   check(any, "[experiment] {}: no results there: run the experiments into this folder first", from.string());

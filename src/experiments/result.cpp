@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/paths.h"
 
 namespace limpid {
 
@@ -31,7 +32,7 @@ fs::path result_folder(const fs::path& out, const Experiment& experiment, Arm ar
 
 std::optional<Json> read_result(const fs::path& out, const Experiment& experiment, Arm arm) {
   const fs::path path = result_folder(out, experiment, arm) / "result.json";
-  if (!fs::exists(path)) return std::nullopt;
+  if (!path_exists(path)) return std::nullopt;
   Json json = Json::parse(read_text(path), nullptr, false);
   const bool whole = json.is_object() && json.contains("seeds") && json.contains("parts") && json.contains("baseline");
   return whole ? std::optional(std::move(json)) : std::nullopt;

@@ -12,11 +12,13 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parallel.h"
+#include "base/paths.h"
 #include "base/seconds_since.h"
 #include "experiments/lab.h"
 #include "experiments/processor_time.h"
 #include "experiments/result.h"
 #include "experiments/verdict.h"
+#include "formats/model_folder.h"
 
 namespace limpid {
 namespace {
@@ -51,7 +53,7 @@ std::vector<UnitPlace> plan(const Experiment& experiment, const ExperimentRun& r
 }
 
 std::optional<Json> kept(const fs::path& file) {
-  if (!fs::exists(file)) return std::nullopt;
+  if (!path_exists(file)) return std::nullopt;
   Json json = Json::parse(read_text(file), nullptr, false);
   const bool whole = json.is_object() && json.contains("measured") && json.contains("processor_seconds");
   return whole ? std::optional(std::move(json)) : std::nullopt;
@@ -97,7 +99,7 @@ Json result_of(const Experiment& experiment, const ExperimentRun& run) {
   result["seconds"] = seconds;
   result["processor_seconds"] = processor;
   const fs::path folder = result_folder(run.out, experiment, run.arm);
-  fs::create_directories(folder);
+  make_folder(folder);
   write_text(folder / "result.json", result.dump(1));
   return result;
 }
@@ -168,7 +170,7 @@ class UnitQueue {
     json["seconds"] = seconds_since(start);
     json["processor_seconds"] = processor_time(beside_others) - processor;
     const std::lock_guard lock(mutex_);
-    fs::create_directories(unit.place.file.parent_path());
+    make_folder(unit.place.file.parent_path());
     write_text(unit.place.file, json.dump(1));
     done_ += unit.expected - told;
     if (--left_[unit.experiment] == 0) finish(unit.experiment);

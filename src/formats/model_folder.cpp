@@ -187,7 +187,7 @@ MappedWeights::MappedWeights(const std::filesystem::path& folder, Model& model) 
 void make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  check(!error, "[model] {}: cannot make this folder: {}", folder.string(), error.message());
+  if (error) fail(ErrorKind::io, "[model] {}: cannot make this folder: {}", folder.string(), error.message());
 }
 
 void write_model(const std::filesystem::path& folder, const Config& config, const Parameters& parameters, DType type) {

@@ -38,11 +38,11 @@ TEST_P(ModelFolder, WhatIsWrittenIsReadBack) {
   EXPECT_LT(largest_difference(logits_of(*model, written.batch), logits_of(*written.model, written.batch)), 1e-5);
 }
 
-TEST_P(ModelFolder, MappedWeightsComputeInThePrecisionOfTheFile) {
+class MappedModel : public testing::TestWithParam<std::string> {};
+
+TEST_P(MappedModel, WeightsComputeInThePrecisionOfTheFile) {
   const TemporaryFolder folder;
   const SmallModel small = small_model(small_configs().at(GetParam()));
-  if (small.model->config().norm == NormKind::batch)
-    GTEST_SKIP() << "by statistics that never met data the values run away, and rounding with them";
   for (DType type : {DType::f32, DType::f16, DType::bf16}) {
     write_model(folder.path(), small.model->config(), *small.parameters, type);
     const Config config = load_config(folder.path().string());
@@ -57,7 +57,16 @@ TEST_P(ModelFolder, MappedWeightsComputeInThePrecisionOfTheFile) {
   }
 }
 
+// By statistics that never met data the values of batch norm run away, and rounding with them.
+std::vector<std::string> names_without_batch_norm() {
+  std::vector<std::string> names = small_config_names();
+  std::erase_if(names,
+                [](const std::string& name) { return parse_config(small_configs().at(name)).norm == NormKind::batch; });
+  return names;
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ModelFolder, testing::ValuesIn(small_config_names()), config_of_test);
+INSTANTIATE_TEST_SUITE_P(All, MappedModel, testing::ValuesIn(names_without_batch_norm()), config_of_test);
 
 // Names and values of a file, changed, in a file beside it.
 void rewrite(const std::filesystem::path& folder, const std::function<std::string(std::string)>& new_name) {

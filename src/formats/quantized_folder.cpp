@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/paths.h"
 #include "formats/model_folder.h"
 #include "formats/safetensors_writer.h"
 
@@ -85,14 +86,12 @@ bool is_quantized_folder(const fs::path& folder) {
 }
 
 void copy_companions(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  const fs::directory_iterator entries(from, error);
-  check(!error, "[quantize] {}: cannot be listed: {}", from.string(), error.message());
-  for (const fs::directory_entry& entry : entries) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_directory(error) ? !is_part(name) : !is_companion(name)) continue;
-    fs::copy(entry.path(), to / name, fs::copy_options::overwrite_existing | fs::copy_options::recursive, error);
-    check(!error, "[quantize] {}: cannot be copied: {}", entry.path().string(), error.message());
+  for (const fs::path& path : paths_in(from)) {
+    const std::string name = path.filename().string();
+    std::error_code error;
+    if (fs::is_directory(path, error) ? !is_part(name) : !is_companion(name)) continue;
+    fs::copy(path, to / name, fs::copy_options::overwrite_existing | fs::copy_options::recursive, error);
+    if (error) fail(ErrorKind::io, "[quantize] {}: cannot be copied: {}", path.string(), error.message());
   }
 }
 

@@ -50,6 +50,7 @@ class Pool {
       for (double& x : vector) x *= share(static_cast<double>(std::max<int64_t>(counts_[text], 1)));
       for (const DenseLayer& layer : options.dense) vector = apply(layer, vector);
       const double length = std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0));
+      check(std::isfinite(length), "[embed] the model's vectors are not numbers: it has diverged or is damaged");
       const double factor = options.normalize && length > 0 ? 1 / length : 1;
       auto& numbers = result.emplace_back();
       for (const double x : vector) numbers.push_back(static_cast<real>(x * factor));

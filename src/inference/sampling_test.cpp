@@ -33,7 +33,7 @@ void expect_probabilities(const std::vector<Candidate>& candidates, const std::v
   for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(candidates[i].probability, expected[i], 1e-6) << i;
 }
 
-TEST(Sampling, WithoutOptionsIsTheSoftMax) {
+TEST(Sampling, WithoutOptionsIsTheSoftmax) {
   expect_probabilities(candidates(kRow, {}, {}), softmax({1, 3, 2, 0, -1, 2.5}));
   expect_probabilities(candidates(kRow, {}, {.temperature = 0.5}), softmax({1, 3, 2, 0, -1, 2.5}, 0.5));
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/paths.h"
+#include "formats/model_folder.h"
 
 namespace limpid {
 namespace {
@@ -20,9 +23,13 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kNumber = 4;  // bytes of both types
 
+[[noreturn]] void fail_writing(const fs::path& path, const std::string& why) {
+  fail(ErrorKind::io, "[file] {}: cannot be written: {}: is there room, and may you write there?", path.string(), why);
+}
+
 int create(const fs::path& path) {
   const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-  check(file >= 0, "[file] {}: cannot be written: {}", path.string(), std::strerror(errno));
+  if (file < 0) fail_writing(path, std::strerror(errno));
   return file;
 }
 
@@ -30,7 +37,7 @@ void write_at(int file, const void* bytes, int64_t count, int64_t offset, const 
   for (const char* from = static_cast<const char*>(bytes); count > 0;) {
     const ssize_t done = ::pwrite(file, from, static_cast<size_t>(count), offset);
     if (done < 0 && errno == EINTR) continue;
-    check(done > 0, "[file] {}: writing failed: {}: is the disk full?", path.string(), std::strerror(errno));
+    if (done <= 0) fail_writing(path, std::strerror(errno));
     from += done;
     offset += done;
     count -= done;
@@ -56,6 +63,14 @@ fs::path beside(const fs::path& path) {
   fs::path name = path;
   if (!name.has_filename()) name = name.parent_path();
   return name.parent_path() / fmt::format(".{}.{}", name.filename().string(), ::getpid());
+}
+
+// Closes the files, several arrays of which may be one, and removes what has not got its final name.
+void drop(const std::vector<int>& files, const fs::path& temporary) {
+  for (size_t i = 0; i < files.size(); ++i)
+    if (i == 0 || files[i] != files[i - 1]) ::close(files[i]);
+  std::error_code ignored;
+  if (!temporary.empty()) fs::remove_all(temporary, ignored);
 }
 
 }  // namespace
@@ -113,31 +128,35 @@ ArrayFile::ArrayFile(fs::path path, std::vector<ArrayShape> arrays, const std::m
   std::error_code error;
   check(format_of(path_) == ArrayFormat::safetensors || !fs::exists(path_, error),
         "[file] {}: exists already: name a new folder", path_.string());
-  if (format_of(path_) == ArrayFormat::safetensors)
-    open_safetensors(metadata);
-  else
-    open_npy();
+  try {
+    if (format_of(path_) == ArrayFormat::safetensors)
+      open_safetensors(metadata);
+    else
+      open_npy();
+  } catch (...) {
+    drop(files_, temporary_);
+    throw;
+  }
   for (const ArrayShape& array : arrays_) left_.push_back(array.numbers());
 }
 
 void ArrayFile::open_safetensors(const std::map<std::string, std::string>& metadata) {
   const std::string head = safetensors_head(arrays_, metadata);
   const int file = create(temporary_);
-  files_.assign(arrays_.size(), file);
+  files_.assign(std::max<size_t>(arrays_.size(), 1), file);
   write_at(file, head.data(), static_cast<int64_t>(head.size()), 0, path_);
   bytes_ = static_cast<int64_t>(head.size());
   for (const ArrayShape& array : arrays_) {
     offsets_.push_back(bytes_);
     bytes_ += kNumber * array.numbers();
   }
-  check(::ftruncate(file, bytes_) == 0, "[file] {}: cannot be made {} long: is the disk full?", path_.string(),
-        bytes_text(static_cast<uint64_t>(bytes_)));
+  if (::ftruncate(file, bytes_) != 0)
+    fail(ErrorKind::io, "[file] {}: cannot be made {} long: is the disk full?", path_.string(),
+         bytes_text(static_cast<uint64_t>(bytes_)));
 }
 
 void ArrayFile::open_npy() {
-  std::error_code error;
-  check(fs::create_directories(temporary_, error), "[file] {}: the folder cannot be made: {}", path_.string(),
-        error.message());
+  make_folder(temporary_);
   for (const ArrayShape& array : arrays_) {
     const std::string header = npy_header(array);
     files_.push_back(create(temporary_ / (array.name + ".npy")));
@@ -147,12 +166,7 @@ void ArrayFile::open_npy() {
   }
 }
 
-ArrayFile::~ArrayFile() {
-  const bool one = format_of(path_) == ArrayFormat::safetensors;
-  for (size_t i = 0; i < (one ? std::min<size_t>(files_.size(), 1) : files_.size()); ++i) ::close(files_[i]);
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
-}
+ArrayFile::~ArrayFile() { drop(files_, temporary_); }
 
 void ArrayFile::write(size_t array, const void* bytes, int64_t count) {
   check(count <= left_[array], "[capture] {} got more numbers than it has room for", arrays_[array].name);
@@ -179,12 +193,9 @@ void ArrayFile::finish() {
     check(left_[i] == 0, "[capture] {} lacks {} numbers", arrays_[i].name, left_[i]);
   for (size_t i = 0; i < files_.size(); ++i) {
     const bool again = i > 0 && files_[i] == files_[i - 1];  // arrays of one file
-    check(again || ::fsync(files_[i]) == 0, "[file] {}: writing failed: {}: is the disk full?", path_.string(),
-          std::strerror(errno));
+    if (!again && ::fsync(files_[i]) != 0) fail_writing(path_, std::strerror(errno));
   }
-  std::error_code error;
-  fs::rename(temporary_, path_, error);
-  check(!error, "[file] {}: cannot be written: {}", path_.string(), error.message());
+  move_path(temporary_, path_);
   temporary_.clear();
 }
 

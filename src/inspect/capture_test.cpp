@@ -1,8 +1,10 @@
 #include "inspect/capture.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
+#include <csignal>
 #include <fstream>
 
 #include "base/temporary_folder.h"
@@ -129,6 +131,20 @@ TEST(ArrayFile, LeavesNothingWhenNotFinished) {
     const real more[] = {3, 4, 5};
     EXPECT_THROW(file.append(0, more), Error);
   }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(ArrayFile, LeavesNothingWhereItCannotBegin) {
+  const TemporaryFolder folder;
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit before = limit;
+  limit.rlim_cur = 1000;  // as if the disk were full
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_THROW(ArrayFile(folder / "x.safetensors", {{"a", {1000}}}), Error);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/paths.h"
 #include "inspect/array_file.h"
 #include "inspect/lens.h"
 #include "inspect/tap_names.h"
@@ -113,12 +114,11 @@ void RunRecording::record(const Model& model, const Tokenizers& tokenizers, int6
 
 std::vector<int64_t> recorded_steps(const fs::path& run) {
   std::vector<int64_t> steps;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(run / "recorded", error)) {
-    const std::string name = entry.path().stem().string();
+  for (const fs::path& path : paths_in(run / "recorded")) {
+    const std::string name = path.stem().string();
     int64_t step = -1;
     const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), step);
-    if (entry.path().extension() == ".safetensors" && wrong == std::errc() && end == name.data() + name.size())
+    if (path.extension() == ".safetensors" && wrong == std::errc() && end == name.data() + name.size())
       steps.push_back(step);
   }
   std::sort(steps.begin(), steps.end());

@@ -163,7 +163,8 @@ double scale_of(ConstMatrix x) {
     for (int64_t r = 0; r < x.rows; ++r) square += std::pow(static_cast<double>(x(r, i)) - mean, 2);
   }
   square /= static_cast<double>(x.rows);
-  check(square > 0 && std::isfinite(square), "[sae] all vectors of this tap are equal: there is nothing to learn");
+  check(std::isfinite(square), "[sae] the values of this tap are not numbers: the model has diverged or is damaged");
+  check(square > 0, "[sae] all vectors of this tap are equal: there is nothing to learn");
   return std::sqrt(static_cast<double>(x.cols) / square);
 }
 

@@ -8,6 +8,7 @@
 #include "inference/model_text.h"
 #include "inspect/pass.h"
 #include "inspect/pass_memory.h"
+#include "text/unknown_words.h"
 
 namespace limpid {
 namespace {
@@ -60,6 +61,8 @@ int32_t Session::token(const Tokenizer& tokenizer, const std::string& word) cons
     if (tokenizer.piece(id) == word) return id;
   const std::vector<int32_t> ids = tokenizer.encode(word);
   check(!ids.empty(), "[look] \"{}\" is no token: name a word, a piece of one, or #ID", word);
+  check(ids[0] != tokenizer.special().unknown, "[look] \"{}\" is not in the model's vocabulary{}", word,
+        [&] { return nearest_token(tokenizer, word); });
   return ids[0];
 }
 

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/paths.h"
+
 namespace limpid {
 namespace {
 
@@ -68,11 +70,20 @@ PageFiles::PageFiles(const fs::path& folder) : folder_(folder) { read(); }
 void PageFiles::read() const {
   std::error_code ignored;
   if (folder_.empty() || !fs::exists(folder_ / "index.html", ignored)) return;
-  for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
-    if (!entry.is_regular_file() || static_cast<int64_t>(entry.file_size()) > kLargestFile) continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    files_[fs::relative(entry.path(), folder_).generic_string()] = {
-        {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}, content_type_of(entry.path())};
+  std::vector<fs::path> left = paths_in(folder_);
+  while (!left.empty()) {
+    const fs::path path = std::move(left.back());
+    left.pop_back();
+    if (is_folder(path)) {
+      const std::vector<fs::path> below = paths_in(path);
+      left.insert(left.end(), below.begin(), below.end());
+      continue;
+    }
+    const auto size = fs::file_size(path, ignored);
+    if (ignored || !fs::is_regular_file(path, ignored) || static_cast<int64_t>(size) > kLargestFile) continue;
+    std::ifstream file(path, std::ios::binary);
+    files_[path.lexically_relative(folder_).generic_string()] = {
+        {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}, content_type_of(path)};
   }
 }
 

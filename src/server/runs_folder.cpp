@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/paths.h"
 #include "formats/safetensors.h"
 #include "inspect/run_recording.h"
 #include "server/http.h"
@@ -205,7 +206,7 @@ std::string WatchedRun::recording(int64_t step) const {
 }
 
 void WatchedRuns::add(const fs::path& folder, const std::string& model) {
-  const fs::path whole = fs::absolute(folder).lexically_normal();
+  const fs::path whole = absolute_path(folder);
   const fs::path path = whole.has_filename() ? whole : whole.parent_path();
   for (const WatchedRun& run : runs_)
     if (run.folder() == path) return;
@@ -219,13 +220,9 @@ void WatchedRuns::add(const fs::path& folder, const std::string& model) {
 }
 
 void WatchedRuns::add_all_in(const fs::path& folder) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    if (entry.is_directory(error) && is_run_folder(entry.path())) found.push_back(entry.path());
-  check(!error, "[runs] {}: cannot be read: {}", folder.string(), error.message());
-  std::sort(found.begin(), found.end());
-  for (const fs::path& path : found) add(path);
+  check(is_folder(folder), "[runs] {}: there is no such folder: name one that holds runs", folder.string());
+  for (const fs::path& path : paths_in(folder))
+    if (is_run_folder(path)) add(path);
 }
 
 const WatchedRun& WatchedRuns::find(const std::string& id) const {

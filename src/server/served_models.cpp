@@ -1,5 +1,6 @@
 #include "server/served_models.h"
 
+#include "base/paths.h"
 #include "base/turns.h"
 #include "server/http.h"
 #include "server/metrics.h"
@@ -13,11 +14,11 @@ namespace fs = std::filesystem;
 // Splits "id=path". A path that holds a "=" itself is taken as it is if it exists.
 std::pair<std::string, fs::path> id_and_path(const std::string& text) {
   const size_t sign = text.find('=');
-  if (sign != std::string::npos && sign > 0 && !fs::exists(text)) return {text.substr(0, sign), text.substr(sign + 1)};
+  if (sign != std::string::npos && sign > 0 && !path_exists(text)) return {text.substr(0, sign), text.substr(sign + 1)};
   fs::path path = fs::path(text).lexically_normal();
   if (path.filename().empty()) path = path.parent_path();
-  fs::path name = fs::is_directory(path) ? path.filename() : path.stem();
-  if (name == "." || name == "..") name = fs::absolute(path).lexically_normal().filename();
+  fs::path name = is_folder(path) ? path.filename() : path.stem();
+  if (name == "." || name == "..") name = absolute_path(path).filename();
   return {name.string(), text};
 }
 

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "text/utf8.h"
@@ -29,24 +30,23 @@ void check_length(size_t bytes, const std::string& name, int64_t number, size_t 
 // The bytes of a file, a chunk at a time.
 class FileBytes {
  public:
-  explicit FileBytes(const std::filesystem::path& path) : path_(path.string()) {
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    check(descriptor_ >= 0, "[text] {}: cannot be opened: {}: is the name right?", path_, reason());
+  explicit FileBytes(const std::filesystem::path& path)
+      : path_(path.string()), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (!file_.open())
+      fail(errno == ENOENT ? ErrorKind::not_found : ErrorKind::io,
+           "[text] {}: cannot be opened: {}: is the name right?", path_, reason());
     struct stat facts = {};
-    if (::fstat(descriptor_, &facts) == 0 && S_ISREG(facts.st_mode)) size_ = static_cast<uint64_t>(facts.st_size);
-  }
-  FileBytes(const FileBytes&) = delete;
-  FileBytes& operator=(const FileBytes&) = delete;
-  ~FileBytes() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    if (::fstat(file_.get(), &facts) == 0 && S_ISREG(facts.st_mode)) size_ = static_cast<uint64_t>(facts.st_size);
   }
 
   // The next bytes; none at the end of the file.
   std::string_view next() {
     ssize_t count;
-    do count = ::read(descriptor_, buffer_.data(), buffer_.size());
+    do count = ::read(file_.get(), buffer_.data(), buffer_.size());
     while (count < 0 && errno == EINTR);
-    check(count >= 0, "[text] {}: cannot be read: {}: name a file that can", path_, reason());
+    if (count < 0)
+      fail(errno == EISDIR ? ErrorKind::bad_input : ErrorKind::io,
+           "[text] {}: cannot be read: {}: name a file that can", path_, reason());
     read_ += static_cast<uint64_t>(count);
     ended_ = count == 0;
     return {buffer_.data(), static_cast<size_t>(count)};
@@ -62,7 +62,7 @@ class FileBytes {
   static std::string reason() { return std::generic_category().message(errno); }
 
   std::string path_;
-  int descriptor_ = -1;
+  Descriptor file_;
   uint64_t size_ = 0, read_ = 0;  // bytes; size 0: not known, as of a pipe
   bool ended_ = false;
   std::array<char, kChunk> buffer_;
@@ -72,7 +72,8 @@ class FileBytes {
 class GzipBytes {
  public:
   explicit GzipBytes(FileBytes& file) : file_(file) {
-    check(inflateInit2(&stream_, 15 + 16) == Z_OK, "[text] {}: no memory to unpack it", file_.path());
+    if (inflateInit2(&stream_, 15 + 16) != Z_OK)
+      fail(ErrorKind::out_of_memory, "[text] {}: no memory to unpack it", file_.path());
   }
   GzipBytes(const GzipBytes&) = delete;
   GzipBytes& operator=(const GzipBytes&) = delete;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 
 namespace limpid {
@@ -21,13 +22,15 @@ constexpr size_t kWaiting = 1 << 16;  // ids or entries kept in memory before th
 fs::path with(fs::path path, const char* extension) { return path += extension; }
 
 int open_file(const fs::path& path, int64_t unit, int64_t& count) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  check(file >= 0, "[tokens] {}: {}: delete the folder it is in, it is made again from the text", path.string(),
-        std::strerror(errno));
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.open())
+    fail(errno == ENOENT ? ErrorKind::not_found : ErrorKind::io,
+         "[tokens] {}: {}: delete the folder it is in, it is made again from the text", path.string(),
+         std::strerror(errno));
   struct stat status {};
-  check(fstat(file, &status) == 0 && status.st_size % unit == 0, "[tokens] {}: {}", path.string(), kRemedy);
+  check(fstat(file.get(), &status) == 0 && status.st_size % unit == 0, "[tokens] {}: {}", path.string(), kRemedy);
   count = status.st_size / unit;
-  return file;
+  return file.release();
 }
 
 void read_at(int file, void* into, size_t bytes, uint64_t offset, const fs::path& path) {
@@ -35,8 +38,8 @@ void read_at(int file, void* into, size_t bytes, uint64_t offset, const fs::path
   while (bytes > 0) {
     const ssize_t got = pread(file, at, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    check(got > 0, "[tokens] {}: {}", path.string(),
-          got == 0 ? "ends too early: was it changed?" : std::strerror(errno));
+    if (got < 0) fail(ErrorKind::io, "[tokens] {}: {}", path.string(), std::strerror(errno));
+    check(got > 0, "[tokens] {}: ends too early: was it changed?", path.string());
     at += got;
     bytes -= static_cast<size_t>(got);
     offset += static_cast<uint64_t>(got);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "models/config.h"
 #include "models/parameter_table.h"
 #include "training/auto_recipe.h"
@@ -28,7 +29,7 @@ std::string size_text(int64_t bytes) {
 
 std::vector<std::string> absolute(const std::vector<std::string>& files) {
   std::vector<std::string> result;
-  for (const std::string& file : files) result.push_back(fs::absolute(file).lexically_normal().string());
+  for (const std::string& file : files) result.push_back(absolute_path(file).string());
   return result;
 }
 
@@ -186,7 +187,7 @@ ChosenRecipe choose_data(const OwnText& text, const TextSurvey& survey) {
   recipe.schedule = {.kind = "linear", .learning_rate = 0.003, .warmup = 100, .final = 0};
   const std::string family = overridden_family(text, family_for(text, survey));
   recipe.model = text.from.empty() ? rung_model(family, model_ladder()[0], kMaxLength, 0) : model_of_folder(text.from);
-  if (!text.from.empty()) recipe.start_from = fs::absolute(text.from).lexically_normal().string();
+  if (!text.from.empty()) recipe.start_from = absolute_path(text.from).string();
   recipe.validation.translate = text.minutes < 5 ? 100 : 200;
   recipe = with_overrides(recipe, text.overrides);
   const Task task = task_of(recipe), asked = text.kind == Kind::pairs    ? Task::translation

@@ -9,8 +9,10 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/paths.h"
 
 namespace limpid {
 namespace {
@@ -40,11 +42,7 @@ int64_t number_of(std::string_view name) {
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    names.push_back(entry.path().filename().string());
-  check(!error || error == std::errc::no_such_file_or_directory,
-        "[checkpoint] {}: cannot be listed: {}: look at its owner and mode", folder.string(), error.message());
+  for (const fs::path& path : paths_in(folder)) names.push_back(path.filename().string());
   return names;
 }
 
@@ -53,26 +51,11 @@ bool is_there(const fs::path& path) {
   return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
 }
 
-void move_folder(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  fs::rename(from, to, error);
-  check(!error, "[checkpoint] {}: cannot be renamed to {}: {}: look at the folder's owner and mode", from.string(),
-        to.filename().string(), error.message());
-}
-
-void remove_folder(const fs::path& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  check(!error, "[checkpoint] {}: cannot be removed: {}: look at its owner and mode, or remove it by hand",
-        path.string(), error.message());
-}
-
 // Names are on the disk only when their folder is. Some file systems cannot say; a real fault is EIO.
 void sync_folder(const fs::path& path) {
-  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool failed = folder >= 0 && ::fsync(folder) != 0 && errno == EIO;
-  if (folder >= 0) ::close(folder);
-  check(!failed, "[checkpoint] {}: cannot be brought to the disk: is the disk in order?", path.string());
+  const Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.open() && ::fsync(folder.get()) != 0 && errno == EIO)
+    fail(ErrorKind::io, "[checkpoint] {}: cannot be brought to the disk: is the disk in order?", path.string());
 }
 
 }  // namespace
@@ -117,17 +100,17 @@ void put_in_place(const fs::path& partial, const fs::path& checkpoint) {
   const fs::path folder = checkpoint.parent_path(), former = checkpoint.string() + std::string(kReplaced);
   const bool replaces = is_there(checkpoint);
   if (replaces) {
-    remove_folder(former);  // of an earlier attempt; the checkpoint itself is there, so nothing is lost
-    move_folder(checkpoint, former);
+    remove_path(former);  // of an earlier attempt; the checkpoint itself is there, so nothing is lost
+    move_path(checkpoint, former);
   }
   try {
-    move_folder(partial, checkpoint);
+    move_path(partial, checkpoint);
   } catch (const Error&) {
-    if (replaces) move_folder(former, checkpoint);
+    if (replaces) move_path(former, checkpoint);
     throw;
   }
   sync_folder(folder);
-  if (replaces) remove_folder(former);
+  if (replaces) remove_path(former);
 }
 
 void remove_unfinished(const fs::path& checkpoints) {
@@ -135,9 +118,9 @@ void remove_unfinished(const fs::path& checkpoints) {
     const fs::path path = checkpoints / name;
     const fs::path original = checkpoints / name.substr(0, name.size() - std::min(name.size(), kReplaced.size()));
     if (name.ends_with(kReplaced) && !is_there(original))
-      move_folder(path, original);  // killed before the new one was in place: the former one stands
+      move_path(path, original);  // killed before the new one was in place: the former one stands
     else if (is_unfinished(name) || is_unfinished_file(name))
-      remove_folder(path);
+      remove_path(path);
   }
 }
 
@@ -154,9 +137,9 @@ std::vector<std::string> prune_checkpoints(const fs::path& checkpoints, const Ke
   });
   for (const std::string& name : names) {
     const fs::path aside = partial_path(checkpoints, name);
-    remove_folder(aside);
-    move_folder(checkpoints / name, aside);
-    remove_folder(aside);
+    remove_path(aside);
+    move_path(checkpoints / name, aside);
+    remove_path(aside);
   }
   return names;
 }

@@ -365,7 +365,7 @@ Dataset Preparation::load() const {
     dataset.labels = json.at("labels").get<std::vector<std::string>>();
     dataset.valid_texts = json.at("valid_texts").get<std::vector<std::pair<std::string, std::string>>>();
   } catch (const nlohmann::json::exception& error) {
-    fail("[data] {}: {}: {}", (data_ / "dataset.json").string(), error.what(), remedy);
+    fail("[data] {}: {}: {}", (data_ / "dataset.json").string(), json_reason(error), remedy);
   }
   for (const char* name : kStores)
     check(hash_text(hash_file(data_ / name)) == checksums[name], "[data] {}: is damaged: {}", (data_ / name).string(),

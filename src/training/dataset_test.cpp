@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "training/run_record.h"
 #include "training/toy_corpus.h"
 
@@ -15,6 +16,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 using Texts = std::vector<std::string>;
 
@@ -155,6 +157,17 @@ TEST_F(DatasetTest, AHalfMadeOneIsMadeAgain) {
   told_ = 0;
   EXPECT_EQ(prepared(corpus_.recipe("marian")).valid->size(), 8);
   EXPECT_GT(told_, 0);
+}
+
+TEST_F(DatasetTest, ARecordThatLacksSomethingIsToldInOurWords) {
+  const Recipe recipe = corpus_.recipe("marian");
+  prepared(recipe);
+  const auto file = corpus_ / "run/data/dataset.json";
+  std::string text = read_text(file);
+  text.replace(text.find("\"overlap\""), 9, "\"other\"");
+  write_text(file, text);
+  EXPECT_THAT(error_of(recipe),
+              AllOf(HasSubstr("dataset.json: key 'overlap' not found: delete"), Not(HasSubstr("json.exception"))));
 }
 
 TEST_F(DatasetTest, OtherFilesOrSettingsAreRefusedOnceARunWasTrained) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/paths.h"
 
 namespace limpid {
 namespace {
@@ -37,14 +38,13 @@ void verify_file(const fs::path& folder, const std::string& name, const json& en
 
 void write_manifest(const fs::path& folder) {
   std::map<std::string, fs::path> files;  // in the order of their names
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    if (entry.path().filename() != kManifestFile) files.emplace(entry.path().filename().string(), entry.path());
-  check(!error, "[checkpoint] {}: cannot be listed: {}: look at its owner and mode", folder.string(), error.message());
+  for (const fs::path& path : paths_in(folder))
+    if (path.filename() != kManifestFile) files.emplace(path.filename().string(), path);
   nlohmann::ordered_json manifest = {{"files", nlohmann::ordered_json::object()}};
   for (const auto& [name, path] : files) {
+    std::error_code error;
     const uint64_t size = fs::file_size(path, error);
-    check(!error, "[checkpoint] {}: {}", path.string(), error.message());
+    if (error) fail(ErrorKind::io, "[checkpoint] {}: {}", path.string(), error.message());
     manifest["files"][name] = {{"bytes", size}, {"xxh64", hash_text(hash_file(path))}};
   }
   write_text(folder / kManifestFile, manifest.dump(2) + "\n");

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/paths.h"
 #include "training/checkpoint_folder.h"
 
 namespace limpid {
@@ -33,14 +34,15 @@ std::string lock_text(const fs::path& lock) {
 // Whether a new run may begin here: nothing lies here but perhaps the lock of a run that starts at this moment.
 bool holds_nothing(const fs::path& path) {
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
-    if (entry.path().filename() != "lock" || !entry.is_regular_file(error) || entry.file_size(error) > 0) return false;
+  for (const fs::path& one : paths_in(path))
+    if (one.filename() != "lock" || !fs::is_regular_file(one, error) || fs::file_size(one, error) > 0) return false;
   return !error;
 }
 
 [[noreturn]] void fail_opening(const fs::path& path, int code) {
   const bool permission = code == EACCES || code == EPERM || code == EROFS;
-  fail("[run] {}: cannot be used as a run's folder: {}: {}", path.string(), std::generic_category().message(code),
+  fail(ErrorKind::io, "[run] {}: cannot be used as a run's folder: {}: {}", path.string(),
+       std::generic_category().message(code),
        permission ? "look at its owner and mode, or name another" : "name another");
 }
 
@@ -61,7 +63,7 @@ int try_lock(const fs::path& folder) {
     const int error = errno;
     ::close(file);
     if (error != EWOULDBLOCK)
-      fail("[run] {}: cannot be locked: {}: is it a network disk? Name a local folder", path.string(),
+      fail(ErrorKind::io, "[run] {}: cannot be locked: {}: is it a network disk? Name a local folder", path.string(),
            std::generic_category().message(error));
     std::string other = lock_text(path);
     other = other.starts_with(kLockText) ? other.substr(kLockText.size(), other.find('\n') - kLockText.size()) : "?";

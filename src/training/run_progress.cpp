@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace limpid {
 
@@ -47,7 +48,8 @@ RunProgress RunProgress::from(const nlohmann::ordered_json& json) {
             .lowest_loss = json.at("lowest_loss"),
             .seconds = json.at("seconds")};
   } catch (const nlohmann::json::exception& error) {
-    fail("[checkpoint] state.json does not say how to go on ({}): was it written by another version?", error.what());
+    fail("[checkpoint] state.json does not say how to go on ({}): was it written by another version?",
+         json_reason(error));
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/checksum.h"
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/protobuf.h"
 #include "formats/model_folder.h"
 
@@ -57,9 +58,8 @@ std::string record(std::string_view data) {
 // A file made now must therefore count as later than all others, even in the same second or after the clock was set.
 int64_t next_second(const fs::path& folder) {
   auto second = static_cast<int64_t>(seconds_now());
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
+  for (const fs::path& path : paths_in(folder)) {
+    const std::string name = path.filename().string();
     if (name.starts_with(kPrefix))
       second = std::max<int64_t>(second, std::strtoll(name.c_str() + kPrefix.size(), nullptr, 10) + 1);
   }
