@@ -31,6 +31,9 @@ std::vector<std::string> file_names(const std::string& name) {
     for (const char* other : {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"})
       names.push_back(name.substr(0, name.size() - kShared.size()) + other);
   if (name.ends_with(kShared)) names.emplace_back("lm_head.weight");
+  // Of models that read pictures too, the part that reads text has a prefix of its own, in old files and in new ones.
+  names.push_back("language_model." + name);
+  if (name.starts_with("model.")) names.push_back("model.language_model." + name.substr(6));
   return names;
 }
 
@@ -136,6 +139,15 @@ void check_sizes(const Config& config, const SafetensorsFolder& files) {
         files.path().string(), config.experts.count, bytes);
 }
 
+// Whether an output layer stands beside the embedding that it would share, with other numbers.
+bool has_own_output(const ModelNames& names, const SafetensorsFolder& files) {
+  const SafetensorsEntry *embedding = find_entry(files, names.embedding + ".weight"),
+                         *output = find_entry(files, names.output);
+  if (!embedding || !output || embedding->name == output->name || embedding->shape != output->shape) return false;
+  return embedding->type_name != output->type_name ||
+         std::memcmp(embedding->bytes.data(), output->bytes.data(), output->bytes.size()) != 0;
+}
+
 }  // namespace
 
 Config read_model_config(const std::filesystem::path& folder) {
@@ -152,6 +164,11 @@ Config read_model_config(const std::filesystem::path& folder) {
 
 void fit_config(Config& config, const SafetensorsFolder& files) {
   const ModelNames& names = names_of(config);
+  if (config.tie_output && has_own_output(names, files)) {
+    config.tie_output = false;
+    config.json["tie_word_embeddings"] = false;
+    config.notes.emplace_back("tie_word_embeddings is not so: the file has an output layer of its own, which is taken");
+  }
   const auto has = [&](const std::string& name) { return !name.empty() && find_entry(files, name + ".weight"); };
   const bool no_words = config.guesses_words() && !has(names.head.dense);
   if (no_words) {

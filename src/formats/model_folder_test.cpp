@@ -117,6 +117,40 @@ TEST(ModelFolder, ALanguageModelWithoutOutputLayerIsTied) {
   EXPECT_TRUE(std::isfinite(model->loss(run, small.batch, {}).mean()));
 }
 
+// As releases from 5 on save T5 v1.1, Flan-T5 and mT5.
+TEST(ModelFolder, AnOutputLayerOfItsOwnCountsMoreThanTheConfig) {
+  const TemporaryFolder folder;
+  const SmallModel small = small_model(small_configs().at("t5_gated"));
+  Config written = small.model->config();
+  EXPECT_FALSE(written.tie_output);
+  written.json["tie_word_embeddings"] = true;
+  written.json["scale_decoder_outputs"] = false;
+  write_model(folder.path(), written, *small.parameters);
+  const Config config = read_model_config(folder.path());
+  EXPECT_FALSE(config.tie_output);
+  EXPECT_EQ(config.json.at("tie_word_embeddings"), false);
+  const auto model = make_model(config);
+  const MappedWeights weights(folder.path(), *model);
+  EXPECT_LT(largest_difference(logits_of(*model, small.batch), logits_of(*small.model, small.batch)), 1e-5);
+}
+
+TEST(ModelFolder, TheTextPartOfAModelThatReadsPicturesOpens) {
+  const SmallModel small = small_model(small_configs().at("gemma3"));
+  for (const bool old : {true, false}) {
+    const TemporaryFolder folder;
+    Config config = small.model->config();
+    config.json = {{"model_type", "gemma3"}, {"text_config", config.json}, {"vision_config", {{"hidden_size", 8}}}};
+    write_model(folder.path(), config, *small.parameters);
+    rewrite(folder.path(), [&](const std::string& name) {
+      return old ? "language_model." + name : "model.language_model." + name.substr(std::string("model.").size());
+    });
+    const auto model = make_model(read_model_config(folder.path()));
+    EXPECT_EQ(model->config().model_type, "gemma3_text");
+    const MappedWeights weights(folder.path(), *model);
+    EXPECT_LT(largest_difference(logits_of(*model, small.batch), logits_of(*small.model, small.batch)), 1e-5);
+  }
+}
+
 TEST(ModelFolder, WeightsThatDoNotFitTheConfigAreNamed) {
   const TemporaryFolder folder;
   const SmallModel small = small_model(small_configs().at("gpt2"));

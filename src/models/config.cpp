@@ -35,8 +35,9 @@ std::string_view width_key(const Config& config) {
   return config.model_type == "gpt2" ? "n_embd" : "hidden_size";
 }
 
-Config read_config(const Json& json) {
+Config read_config(const Json& whole) {
   Config config;
+  const Json json = text_config_of(whole);
   ConfigReader reader(json);
   read_family(reader, config);
   read_limpid(reader, config);
@@ -46,6 +47,8 @@ Config read_config(const Json& json) {
   if (reader.has("quantization_config")) config.layout = WeightLayout::out_in;
   check_consistency(config);
   note_ignored(reader, config);
+  if (whole.contains("text_config"))
+    config.notes.emplace_back("of a model that reads pictures too, the part that reads text is read");
   config.json = json;
   return config;
 }
@@ -105,7 +108,7 @@ Config parse_config(const Json& json) {
   try {
     return read_config(json);
   } catch (const MissingKeys& first) {
-    fail_with_all(json, first);
+    fail_with_all(text_config_of(json), first);
   }
 }
 

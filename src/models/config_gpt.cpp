@@ -106,8 +106,15 @@ void read_gpt_neox(ConfigReader& reader, Config& config) {
   config.parallel_one_norm = false;
   config.dropout.attention = reader.dropout("attention_dropout", 0);
   config.dropout.embedding = config.dropout.residual = reader.dropout("hidden_dropout", 0);
-  reader.find("rope_theta");
-  read_rope(reader, config, {.theta = "rotary_emb_base", .partial = "rotary_pct", .default_partial = 0.25});
+  // Of two names for one thing the older one counts, as in Hugging Face's class.
+  const auto older = [&](std::string_view old, std::string_view now) {
+    reader.find(now);
+    return reader.has(old) || !reader.has(now) ? old : now;
+  };
+  read_rope(reader, config,
+            {.theta = older("rotary_emb_base", "rope_theta"),
+             .partial = older("rotary_pct", "partial_rotary_factor"),
+             .default_partial = 0.25});
 }
 
 void read_opt(ConfigReader& reader, Config& config) {

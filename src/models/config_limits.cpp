@@ -78,7 +78,7 @@ void refuse_windows(ConfigReader& reader) {
 }
 
 void note_training_only(ConfigReader& reader, Config& config) {
-  for (const char* key : {"encoder_layerdrop", "decoder_layerdrop"})
+  for (const char* key : {"encoder_layerdrop", "decoder_layerdrop", "layerdrop"})
     if (reader.dropout(key, 0) > 0)
       config.notes.push_back(fmt::format("{} is ignored: every layer is used at every step of training", key));
   if (reader.size("pretraining_tp", 1) > 1)
@@ -98,8 +98,8 @@ constexpr std::string_view kSilent =
     " num_return_sequences output_attentions output_hidden_states output_past output_scores pooler_fc_size"
     " pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type prefix problem_type"
     " remove_invalid_values reorder_and_upcast_attn repetition_penalty return_dict return_dict_in_generate"
-    " sep_token_id suppress_tokens task_specific_params temperature tf_legacy_loss tokenizer_class top_k top_p"
-    " torch_dtype torchscript transformers_version typical_p unk_token_id use_bfloat16 use_cache vocab_file"
+    " seq_classif_dropout sep_token_id suppress_tokens task_specific_params temperature tf_legacy_loss tokenizer_class"
+    " top_k top_p torch_dtype torchscript transformers_version typical_p unk_token_id use_bfloat16 use_cache vocab_file"
     " cache_implementation classifier_pooling deterministic_flash_attn initializer_cutoff_factor"
     " original_max_position_embeddings output_router_logits qa_dropout repad_logits_with_grad"
     " reference_compile router_aux_loss_coef slow_but_exact sparse_pred_ignore_index sparse_prediction ";

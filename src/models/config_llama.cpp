@@ -98,15 +98,17 @@ void read_qwen_windows(ConfigReader& reader, Config& config) {
   read_windows(reader, config, window, [&](int64_t layer) { return used && layer >= first; });
 }
 
-void read_qwen2_like(ConfigReader& reader, Config& config, int64_t kv_heads) {
+void read_qwen2_base(ConfigReader& reader, Config& config, int64_t kv_heads) {
   read_decoder(reader, config, {.tokens = {}, .positions = 32768, .kv_heads = kv_heads});
   read_rms_eps(reader, config);
-  config.attention_bias = true;
   read_rope(reader, config, {});
-  read_qwen_windows(reader, config);
 }
 
-void read_qwen2(ConfigReader& reader, Config& config) { read_qwen2_like(reader, config, 32); }
+void read_qwen2(ConfigReader& reader, Config& config) {
+  read_qwen2_base(reader, config, 32);
+  config.attention_bias = true;
+  read_qwen_windows(reader, config);
+}
 
 void read_qwen3(ConfigReader& reader, Config& config) {
   read_decoder(reader, config, {.tokens = {}, .positions = 32768, .head_dim = 128, .kv_heads = 32});
@@ -123,14 +125,26 @@ void read_qwen_experts(ConfigReader& reader, Config& config, int64_t count, int6
     reader.wrong("decoder_sparse_step", *reader.find("decoder_sparse_step"), "1: every layer has experts");
   if (const auto* plain = reader.find("mlp_only_layers"); plain && !plain->empty())
     reader.wrong("mlp_only_layers", *plain, "an empty list: every layer has experts");
-  config.experts = {.count = reader.size("num_experts", count),
+  const int64_t newer = reader.size("num_local_experts", count);  // what releases from 5 on call it
+  config.experts = {.count = reader.size("num_experts", newer),
                     .chosen = reader.size("num_experts_per_tok", chosen),
                     .features = reader.size("moe_intermediate_size"),
                     .normalize = reader.flag("norm_topk_prob", false)};
 }
 
+// What these models have to say of windows; where they use none, the size may be anything, 0 too.
+void read_qwen_moe_windows(ConfigReader& reader, Config& config, const std::function<bool(int64_t)>& has_window) {
+  const bool used = reader.flag("use_sliding_window", false);
+  reader.find("sliding_window");
+  const int64_t window = used ? reader.size("sliding_window", 4096) : 0;
+  read_windows(reader, config, window, [&](int64_t layer) { return window > 0 && has_window(layer); });
+}
+
 void read_qwen2_moe(ConfigReader& reader, Config& config) {
-  read_qwen2_like(reader, config, 16);
+  read_qwen2_base(reader, config, 16);
+  config.attention_bias = reader.flag("qkv_bias", true);
+  const int64_t first_without = reader.size("max_window_layers", 28);
+  read_qwen_moe_windows(reader, config, [&](int64_t layer) { return layer % 2 == 0 && layer < first_without; });
   read_qwen_experts(reader, config, 60, 4);
   config.experts.shared = reader.size("shared_expert_intermediate_size");
 }
@@ -141,7 +155,7 @@ void read_qwen3_moe(ConfigReader& reader, Config& config) {
   read_attention_bias(reader, config);
   config.qk_norm = QueryKeyNorm::each_head;
   read_rope(reader, config, {});
-  read_qwen_windows(reader, config);
+  read_qwen_moe_windows(reader, config, [](int64_t) { return true; });
   read_qwen_experts(reader, config, 128, 8);
 }
 

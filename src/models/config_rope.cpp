@@ -46,16 +46,17 @@ void read_longrope(ConfigReader& rope, const Config& config, RopeConfig& to) {
   const int64_t pairs = to.turned(config.head_size) / 2;
   to.short_factors = read_factors(rope, "short_factor", pairs);
   to.long_factors = read_factors(rope, "long_factor", pairs);
-  const double grown = static_cast<double>(config.max_positions) / to.original_positions;
-  const double factor = grown > 1 ? grown : to.factor;
   to.attention_factor = rope.positive(
-      "attention_factor", factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(to.original_positions)));
+      "attention_factor", to.factor <= 1 ? 1 : std::sqrt(1 + std::log(to.factor) / std::log(to.original_positions)));
 }
 
-// One object of keys; `original` is what a key beside it says of the positions of training.
+// One object of keys; `original` is what a key beside it says of the positions of training, and counts more; 0:
+// nothing. `dynamic` stretches beyond max_position_embeddings, whatever was trained on.
 void read_scaling(ConfigReader& rope, const Config& config, int64_t original, RopeConfig& to) {
   to.scaling = read_kind(rope);
-  const int64_t positions = rope.size("original_max_position_embeddings", original);
+  int64_t positions = rope.size("original_max_position_embeddings", config.max_positions);
+  if (original > 0) positions = original;
+  if (to.scaling == RopeScaling::dynamic) positions = config.max_positions;
   to.original_positions = static_cast<double>(positions);
   const bool stretched = to.scaling != RopeScaling::none && to.scaling != RopeScaling::longrope;
   const double grown = static_cast<double>(config.max_positions) / to.original_positions;
@@ -100,7 +101,7 @@ void read_rope(ConfigReader& reader, Config& config, const RopeKeys& keys) {
   if (!keys.partial.empty()) partial = reader.positive(keys.partial, partial);
   const bool local = !keys.local_theta.empty();
   config.local_rope.theta = local ? reader.positive(keys.local_theta, keys.default_local_theta) : 0;
-  const int64_t original = reader.size("original_max_position_embeddings", config.max_positions);
+  const int64_t original = reader.size("original_max_position_embeddings", 0);
 
   for (const std::string key : {"rope_scaling", "rope_parameters"}) {
     const Json* value = reader.find(key);

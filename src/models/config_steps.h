@@ -12,6 +12,9 @@ ConfigReader::Names<Activation> activation_names();
 // Every model_type that can be read.
 std::vector<std::string_view> known_model_types();
 
+// The config of what reads text: text_config of a model that reads pictures too, else the config itself.
+nlohmann::ordered_json text_config_of(const nlohmann::ordered_json& json);
+
 // The keys of the config's family, with Hugging Face's values where optional ones are absent.
 void read_family(ConfigReader& reader, Config& config);
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
@@ -15,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using examples::error_of;
+using examples::Json;
 using examples::least;
 using examples::parsed;
 using ::testing::AllOf;
@@ -111,6 +113,98 @@ TEST(Config, KeysOfHuggingFaceThatAreAbsentDifferFromNull) {
   EXPECT_EQ(llama_like("starcoder2", "{}").decoder.kv_heads, 2);
   EXPECT_EQ(llama_like("qwen3", "{}").decoder.kv_heads, 32);
   EXPECT_EQ(llama_like("phi3", "{}").decoder.kv_heads, 32);  // as many as queries
+}
+
+TEST(Config, MixturesOfQwenHaveTheKeysOfEveryRelease) {
+  const char* moe = R"({"moe_intermediate_size": 24, "shared_expert_intermediate_size": 40})";
+  const auto qwen = [&](const char* type, const char* keys) {
+    Json json = examples::with("llama", moe);
+    json.update(Json::parse(keys));
+    json.update({{"model_type", type}, {"num_attention_heads", 16}, {"num_hidden_layers", 4}});
+    return parse_config(json);
+  };
+  EXPECT_EQ(qwen("qwen3_moe", "{}").experts.count, 128);
+  EXPECT_EQ(qwen("qwen3_moe", R"({"num_experts": 6, "num_experts_per_tok": 2})").experts.count, 6);
+  EXPECT_EQ(qwen("qwen3_moe", R"({"num_local_experts": 6, "num_experts_per_tok": 2})").experts.count, 6);
+  EXPECT_TRUE(qwen("qwen2_moe", "{}").attention_bias);
+  EXPECT_FALSE(qwen("qwen2_moe", R"({"qkv_bias": false})").attention_bias);
+  const char* windows = R"({"use_sliding_window": true, "sliding_window": 5, "max_window_layers": 2})";
+  const auto windows_of = [](const Config& config) {
+    std::vector<int64_t> all;
+    for (int64_t i = 0; i < 4; ++i) all.push_back(config.layer(i).window);
+    return all;
+  };
+  EXPECT_THAT(windows_of(qwen("qwen3_moe", windows)), ElementsAre(5, 5, 5, 5));
+  EXPECT_THAT(windows_of(qwen("qwen2_moe", windows)), ElementsAre(5, 0, 0, 0));
+  for (const char* type : {"qwen2_moe", "qwen3_moe"})
+    EXPECT_THAT(windows_of(qwen(type, R"({"use_sliding_window": false, "sliding_window": 0})")),
+                ElementsAre(0, 0, 0, 0));
+}
+
+TEST(Config, PythiaTurnsAPartOfAHeadUnderEitherName) {
+  const auto turned = [](const char* keys) {
+    Json json = examples::with("llama", keys);
+    json["model_type"] = "gpt_neox";
+    return parse_config(json).rope;
+  };
+  EXPECT_EQ(turned("{}").dims, 2);
+  EXPECT_EQ(turned(R"({"rotary_pct": 0.5})").dims, 4);
+  EXPECT_EQ(turned(R"({"partial_rotary_factor": 0.5, "rope_theta": 500})").dims, 4);
+  EXPECT_EQ(turned(R"({"partial_rotary_factor": 0.5, "rope_theta": 500})").theta, 500);
+  EXPECT_EQ(
+      turned(R"({"rotary_pct": 0.25, "partial_rotary_factor": 0.25, "rotary_emb_base": 7, "rope_theta": 7})").theta, 7);
+}
+
+TEST(Config, PositionsOfTrainingStandInsideOrBesideTheScaling) {
+  const auto rope = [](const char* keys) { return parsed("llama", keys).rope; };
+  EXPECT_EQ(rope(R"({"max_position_embeddings": 64, "rope_scaling": {"rope_type": "yarn", "factor": 4,
+                     "original_max_position_embeddings": 16}})")
+                .original_positions,
+            16);
+  EXPECT_EQ(rope(R"({"max_position_embeddings": 64, "original_max_position_embeddings": 32, "rope_scaling":
+                     {"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 16}})")
+                .original_positions,
+            32);
+  EXPECT_EQ(rope(R"({"max_position_embeddings": 64, "rope_scaling": {"rope_type": "dynamic", "factor": 4,
+                     "original_max_position_embeddings": 16}})")
+                .original_positions,
+            64);
+  const RopeConfig said = rope(R"({"max_position_embeddings": 64, "rope_scaling": {"rope_type": "longrope", "factor": 2,
+      "original_max_position_embeddings": 16, "short_factor": [1, 1, 1, 1], "long_factor": [1, 2, 3, 4]}})");
+  EXPECT_NEAR(said.attention_factor, std::sqrt(1 + std::log(2.0) / std::log(16.0)), 1e-12);
+}
+
+TEST(Config, LogitsOfT5AreScaledAsTheReleaseThatWroteItDoes) {
+  const auto factor = [](const char* type, const char* keys) {
+    Json json = {{"vocab_size", 57}, {"d_model", 16}, {"d_kv", 4}, {"d_ff", 24}, {"num_layers", 2}, {"num_heads", 4}};
+    json.update(Json::parse(keys));
+    json["model_type"] = type;
+    return parse_config(json).logit_factor;
+  };
+  EXPECT_EQ(factor("t5", "{}"), real{0.25});
+  EXPECT_EQ(factor("t5", R"({"tie_word_embeddings": false})"), 1);
+  const char* newer =
+      R"({"tie_word_embeddings": true, "transformers_version": "5.2.0", "scale_decoder_outputs": false})";
+  EXPECT_EQ(factor("t5", newer), 1);
+  EXPECT_EQ(factor("t5", R"({"transformers_version": "5.2.0", "scale_decoder_outputs": true})"), real{0.25});
+  EXPECT_EQ(factor("t5", R"({"transformers_version": "5.2.0"})"), real{0.25});
+  EXPECT_EQ(factor("mt5", R"({"tie_word_embeddings": true, "transformers_version": "5.2.0"})"), 1);
+  EXPECT_EQ(factor("mt5", R"({"tie_word_embeddings": true, "transformers_version": "4.44.2"})"), real{0.25});
+}
+
+TEST(Config, TheTextPartOfAModelThatReadsPicturesHasItsOwnConfig) {
+  // As published: sizes of Hugging Face's class left out.
+  const Config config = parse_config(Json::parse(R"({"model_type": "gemma3", "eos_token_id": [1, 106], "text_config":
+      {"model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34,
+       "rope_scaling": {"factor": 8.0, "rope_type": "linear"}, "sliding_window": 1024}, "vision_config": {}})"));
+  EXPECT_EQ(config.model_type, "gemma3_text");
+  EXPECT_EQ(config.vocab, 262208);
+  EXPECT_EQ(config.decoder.heads, 8);
+  EXPECT_EQ(config.decoder.kv_heads, 4);
+  EXPECT_EQ(config.eos_token, 1);
+  EXPECT_EQ(config.rope.factor, 8);
+  EXPECT_EQ(config.layer(0).window, 1024);
+  EXPECT_FALSE(config.json.contains("text_config"));
 }
 
 TEST(Config, M2mHasHuggingFacesDefaults) {

@@ -1,6 +1,7 @@
 // Encoder-decoders: Marian, Pegasus, BART, mBART, M2M-100 (NLLB), T5, mT5.
 
 #include <cmath>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "models/config_family.h"
@@ -124,6 +125,16 @@ void read_t5_feed_forward(ConfigReader& reader, Config& config, std::string_view
   config.names = config.gated ? "t5-gated" : "t5";
 }
 
+// T5 scales the logits of tied embeddings. Releases from 5 on write tie_word_embeddings true in any case, and a key
+// where they scale, which their mT5 never does; whether the output layer is the embedding, the weights say (fit_config
+// in formats/model_folder.h).
+bool scales_logits(ConfigReader& reader, const Config& config) {
+  const auto* release = reader.find("transformers_version");
+  const auto* text = release ? release->get_ptr<const std::string*>() : nullptr;
+  const bool newer = text && std::atoi(text->c_str()) >= 5;
+  return reader.flag("scale_decoder_outputs", config.tie_output && !(newer && config.model_type == "mt5"));
+}
+
 void read_t5_like(ConfigReader& reader, Config& config, std::string_view feed_forward, bool tied) {
   config.width = reader.size("d_model");
   config.head_size = reader.size("d_kv");
@@ -143,7 +154,8 @@ void read_t5_like(ConfigReader& reader, Config& config, std::string_view feed_fo
   config.scale_scores = false;
   read_t5_feed_forward(reader, config, feed_forward);
   config.tie_output = reader.flag("tie_word_embeddings", tied);
-  if (config.tie_output) config.logit_factor = static_cast<real>(1 / std::sqrt(static_cast<double>(config.width)));
+  if (scales_logits(reader, config))
+    config.logit_factor = static_cast<real>(1 / std::sqrt(static_cast<double>(config.width)));
   config.dropout.embedding = config.dropout.residual = config.dropout.attention = config.dropout.activation =
       reader.dropout("dropout_rate", 0.1);
   config.dropout.classifier = reader.dropout("classifier_dropout", 0);

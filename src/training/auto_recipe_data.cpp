@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/paths.h"
-#include "models/config.h"
+#include "formats/model_folder.h"
 #include "models/parameter_table.h"
 #include "training/auto_recipe.h"
 #include "training/model_ladder.h"
@@ -87,7 +87,7 @@ std::string overridden_family(const OwnText& text, const std::string& family) {
 
 // Keys of a config.json that follow from the tokenizer, or that say nothing about the model.
 nlohmann::ordered_json model_of_folder(const std::string& folder) {
-  nlohmann::ordered_json model = load_config(folder).json, kept;
+  nlohmann::ordered_json model = read_model_config(folder).json, kept;
   for (const auto& [key, value] : model.items()) {
     const bool of_tokens = key == "vocab_size" || key == "decoder_vocab_size" || key.ends_with("_token_id");
     const bool of_labels = key == "id2label" || key == "label2id" || key == "num_labels" || key == "problem_type";
