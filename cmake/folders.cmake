@@ -77,8 +77,8 @@ endforeach()
 
 # What `limpid demo` needs of the last folders, whose other files are most of the program: ./limpid builds this first, so that
 # a first look begins in half the time (limpid_first_look).
-set(limpid_first_files_of_inspect array_file display_text lens pass pass_memory run_recording session tap_names tap_rows
-  weights word_attention)
+set(limpid_first_files_of_inspect aer array_file display_text lens pass pass_memory run_recording session svg_text tap_names
+  tap_rows weights word_attention)
 set(limpid_first_files_of_app bus_error command demo help program progress ranks run_recorder terminal training_display
   version)
 
