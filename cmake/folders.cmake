@@ -65,12 +65,54 @@ function(precompile_headers target first)
   endif()
 endfunction()
 
-# Folders whose files are compiled eight at a time: what they all need of JSON is then compiled once for the eight, which
-# takes a quarter of the time. LIMPID_JOINED=OFF is for who edits one file again and again.
+# A folder's files are compiled eight at a time: what they all need of JSON and of the standard library is then compiled once
+# for the eight, which takes a quarter of the time. Not so kernels, each of which Highway compiles several times over, and
+# experiments, which all name the same steps.
+# LIMPID_JOINED=OFF is for who edits one file again and again.
 option(LIMPID_JOINED "compile several files of a folder at once" ON)
-set(limpid_joined_folders models formats inference training inspect server app)
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/formats/gguf.cpp ${PROJECT_SOURCE_DIR}/src/formats/gguf_writer.cpp
-  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # each names the same numbers of the format
+# These share names with others of their folder; the state of a line_reader.h is of types that are its file's own.
+foreach(file IN ITEMS base/checksum corpora/facts formats/gguf formats/gguf_writer text/jinja_methods text/line_reader)
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${file}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endforeach()
+
+# What `limpid demo` needs of the last folders, whose other files are most of the program: ./limpid builds this first, so that
+# a first look begins in half the time (limpid_first_look).
+set(limpid_first_files_of_inspect aer array_file display_text lens pass pass_memory run_recording session svg_text tap_names
+  tap_rows weights word_attention)
+set(limpid_first_files_of_app bus_error command demo help program progress ranks run_recorder terminal training_display
+  version)
+
+# limpid_add_library(NAME FOLDER FILES...): a static library, linked to those in `before`, which it joins.
+macro(limpid_add_library library folder)
+  set(files ${ARGN})
+  add_library(${library} STATIC ${files})
+  target_link_libraries(${library} PUBLIC limpid_options ${before} PRIVATE $<BUILD_INTERFACE:limpid_warnings>)
+  define_where_used(LIMPID_VERSION="${PROJECT_VERSION}" ${files})
+  define_where_used(LIMPID_RECIPES="${PROJECT_SOURCE_DIR}/recipes" ${files})
+  if(${folder} STREQUAL app)
+    precompile_headers(${library} limpid_first_app ${limpid_common_headers} <CLI/CLI.hpp>)
+  elseif(NOT ${folder} STREQUAL kernels)
+    precompile_headers(${library} limpid_base ${limpid_common_headers})
+  endif()
+  target_compile_options(${library} PRIVATE ${limpid_options_of_${folder}})
+  if(${folder} MATCHES "^(experiments|server|app)$")  # commands, routes and experiments compute nothing themselves
+    target_compile_options(${library} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
+  if(NOT ${folder} MATCHES "^(kernels|experiments)$")
+    set_target_properties(${library} PROPERTIES UNITY_BUILD ${LIMPID_JOINED} UNITY_BUILD_BATCH_SIZE 8
+      # A name may hide one of another file.
+      UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
+  endif()
+  list(PREPEND before ${library})
+endmacro()
+
+# What `limpid demo` needs of a folder in a library of its own; its files leave `sources`.
+macro(limpid_add_first_library folder)
+  set(first ${limpid_first_files_of_${folder}})
+  list(TRANSFORM first REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/${folder}/\\1.cpp")
+  list(REMOVE_ITEM sources ${first})
+  limpid_add_library(limpid_first_${folder} ${folder} ${first})
+endmacro()
 
 function(limpid_folders)
   set(before)
@@ -83,26 +125,20 @@ function(limpid_folders)
   foreach(folder IN LISTS folders)
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
     set(tests ${sources})
-    list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "(_test|/main|/first_look)\\.cpp$")
     list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
-    set(library limpid_${folder})
+    if(folder STREQUAL inspect)
+      limpid_add_first_library(inspect)
+      set(of_first_look ${before})
+    elseif(folder STREQUAL app)
+      set(whole ${before})
+      set(before ${of_first_look})
+      limpid_add_first_library(app)
+      set(of_first_look ${before})
+      set(before limpid_first_app ${whole})
+    endif()
     if(sources)
-      add_library(${library} STATIC ${sources})
-      target_link_libraries(${library} PUBLIC limpid_options ${before} PRIVATE $<BUILD_INTERFACE:limpid_warnings>)
-      define_where_used(LIMPID_VERSION="${PROJECT_VERSION}" ${sources})
-      define_where_used(LIMPID_RECIPES="${PROJECT_SOURCE_DIR}/recipes" ${sources})
-      if(folder STREQUAL app)
-        target_precompile_headers(${library} PRIVATE ${limpid_common_headers} <CLI/CLI.hpp>)
-      elseif(NOT folder STREQUAL kernels)
-        precompile_headers(${library} limpid_base ${limpid_common_headers})
-      endif()
-      target_compile_options(${library} PRIVATE ${limpid_options_of_${folder}})
-      if(folder IN_LIST limpid_joined_folders)
-        set_target_properties(${library} PROPERTIES UNITY_BUILD ${LIMPID_JOINED} UNITY_BUILD_BATCH_SIZE 8
-          # A name may hide one of another file.
-          UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
-      endif()
-      list(PREPEND before ${library})
+      limpid_add_library(limpid_${folder} ${folder} ${sources})
     endif()
     if(LIMPID_TESTS AND tests)
       add_executable(${folder}_test ${tests})
@@ -116,14 +152,12 @@ function(limpid_folders)
     endif()
   endforeach()
   if(app IN_LIST folders)
-    # Commands, routes and experiments compute nothing themselves.
-    foreach(library limpid_app limpid_server limpid_experiments)
-      target_compile_options(${library} PRIVATE $<$<CONFIG:Release>:-O1>)
-    endforeach()
     target_link_libraries(limpid_app PRIVATE CURL::libcurl)  # limpid get
     target_link_libraries(limpid_inspect PRIVATE Eigen3::Eigen)  # headers only
     add_executable(limpid ${PROJECT_SOURCE_DIR}/src/app/main.cpp)
     target_link_libraries(limpid PRIVATE ${before} limpid_warnings)
+    add_executable(limpid_first_look ${PROJECT_SOURCE_DIR}/src/app/first_look.cpp)
+    target_link_libraries(limpid_first_look PRIVATE ${of_first_look} limpid_warnings)
   endif()
   set(LIMPID_LIBRARIES ${before} PARENT_SCOPE)
 endfunction()

@@ -2,7 +2,7 @@
 # installed (find_package(limpid), or pkg-config limpid). Installed are the headers that src/limpid.h leads to, under
 # <limpid/…>, and all folders but server/ and app/ as one shared and one static library (limpid::limpid_static).
 set(library_folders ${LIMPID_LIBRARIES})
-list(REMOVE_ITEM library_folders limpid_app limpid_server)
+list(REMOVE_ITEM library_folders limpid_app limpid_first_app limpid_server)
 add_library(limpid_library INTERFACE)
 target_link_libraries(limpid_library INTERFACE ${library_folders} limpid_options)
 target_compile_features(limpid_library INTERFACE cxx_std_20)

@@ -62,4 +62,12 @@ grep -q '1 of 2 passed' out || { echo 'FAILED: a broken case hides a good one'; 
 touch occupied
 expect 1 'occupied/model: cannot be used' demo --quiet --steps 100000 --out occupied/model
 
+# Before anything is computed.
+expect 1 'there is no folder nowhere' induction --svg nowhere/heads.svg
+expect 1 'there is no folder nowhere' superposition --csv nowhere/models.csv
+expect 1 'there is no folder nowhere' sae view sae model --text lines.txt --html nowhere/features.html
+expect 1 'there is no folder nowhere' evaluate model --out nowhere/translations.txt
+expect 1 'there is no folder nowhere' log run --svg nowhere/run.svg
+expect 1 'occupied/heads.svg: there is no folder' look model heads --text lines.txt --svg occupied/heads.svg
+
 all_as_expected

@@ -43,6 +43,7 @@ grep -q 'chosen before' again || wrong 'a second run does not go on by the same 
 grep -q 'other text' other || wrong "other text: $(cat other)"
 "$limpid" plan --pairs my.tsv --minutes 5 --seconds 0.2 >plan 2>&1 || wrong "plan: $(cat plan)"
 grep -q '^vocabulary\|^tokens' plan && grep -q '^schedule' plan && grep -q '^model' plan || wrong "plan: $(cat plan)"
+(($(grep -c 'training the tokenizer' plan) == 1)) || wrong "plan prepares the text more than once: $(cat plan)"
 "$limpid" train --pairs my.tsv --from my-translator --minutes 0.1 --out adapted stop.steps=3 >from 2>&1 || wrong "--from: $(cat from)"
 "$limpid" evaluate my-translator >score 2>&1 || wrong "evaluate: $(cat score)"
 grep -q 'chrF' score || wrong "evaluate: $(cat score)"

@@ -19,6 +19,7 @@ make_tree() {
 cmake_minimum_required(VERSION 3.25)
 project(tiny LANGUAGES CXX)
 add_executable(limpid src/main.cpp)
+add_executable(limpid_first_look EXCLUDE_FROM_ALL src/first_look.cpp)
 if(LIMPID_TESTS)
   enable_testing()
   find_package(GTest REQUIRED)
@@ -34,6 +35,7 @@ endif()
 TEXT
   write_program 'for (int i = 1; i < argc; ++i) std::printf("<%s>", argv[i]);'
   write_tests 'TEST(Tiny, A) {} TEST(Tiny, B) {}'
+  printf '#include <cstdio>\nint main(int argc, char** argv) { std::printf("first %%s", argv[argc - 1]); return argc - 2; }\n' >"$tree/src/first_look.cpp"
 }
 
 write_program() { printf '#include <cstdio>\nint main([[maybe_unused]] int argc, [[maybe_unused]] char** argv) { %s return 7; }\n' "$1" >"$tree/src/main.cpp"; }
@@ -79,6 +81,19 @@ runs_from_anywhere_with_nothing_around_it() {
   expect '$code == 7 && $out == "<a b><--c><>" && $err == *"100 %"*'
   run "$work/link" again
   expect '$code == 7 && $out == "<again>" && -z $err'
+}
+
+begins_the_demo_before_the_rest_is_built() {
+  rm -rf "$tree/build"
+  run "$tree/limpid" demo fails
+  expect '$code == 1 && $out == "first fails" && ! -e $tree/build/release/limpid'
+  run "$tree/limpid" demo
+  expect '$code == 0 && $out == "first demo" && $err == *"other commands"* && -x $tree/build/release/limpid'
+  run "$tree/limpid" demo
+  expect '$code == 7 && $out == "<demo>" && -z $err'
+  rm -rf "$tree/build"
+  run "$tree/limpid" demo --watch
+  expect '$code == 7 && $out == "<demo><--watch>"'
 }
 
 does_not_build_what_is_built() {
@@ -229,7 +244,8 @@ fails_when_the_tests_do_not_build() {
 }
 
 make_tree
-for case in runs_from_anywhere_with_nothing_around_it does_not_build_what_is_built shows_what_the_compiler_says \
+for case in runs_from_anywhere_with_nothing_around_it does_not_build_what_is_built \
+  begins_the_demo_before_the_rest_is_built shows_what_the_compiler_says \
   shows_what_cmake_says survives_two_at_once survives_an_interrupt follows_a_tree_that_moves \
   names_missing_packages_to_a_user installs_missing_packages_as_root finds_what_came_from_elsewhere \
   counts_test_cases_of_both_builds runs_the_tests_it_is_asked_for fails_when_the_tests_do_not_build; do

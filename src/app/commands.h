@@ -1,14 +1,8 @@
 #pragma once
-// The program is a table of commands, one file per command. Only main.cpp reads this, so that a new command compiles
+// All commands, one file per command. Only main.cpp and first_look.cpp read this, so that a new command compiles
 // nothing but itself.
 
 namespace limpid {
-
-struct Command {
-  const char* name;
-  const char* summary;                // one sentence
-  int (*run)(int argc, char** argv);  // argv[0] is the command's name; returns the exit code
-};
 
 int run_demo(int argc, char** argv);
 int run_verify(int argc, char** argv);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "app/command.h"
+#include "app/run_recorder.h"
 #include "app/run_watch.h"
 #include "app/terminal.h"
 #include "app/training_display.h"

@@ -5,6 +5,7 @@
 #include "app/command.h"
 #include "app/evaluate_model.h"
 #include "app/evaluate_texts.h"
+#include "app/output_file.h"
 #include "app/terminal.h"
 
 namespace limpid {
@@ -20,7 +21,7 @@ int run_evaluate(int argc, char** argv) {
   ScoreOptions& scores = options.scores;
   line.add_option("MODEL", model.model, "a model's folder; without it, files are scored");
   line.add_option("--test", model.test, "files that the model is tested on (default: those of its recipe)");
-  line.add_option("--out", model.hypotheses, "a file for the model's translations");
+  add_output_option(line, "--out", model.hypotheses, "the model's translations to this file");
   line.add_option("--beam", model.beam, "hypotheses kept while searching (default: the recipe's)")
       ->check(CLI::Range(1, 1000));
   line.add_option("--length-penalty", model.length_penalty, "default: the recipe's")->check(CLI::Range(-10.0, 10.0));

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "app/output_file.h"
 #include "app/progress.h"
 #include "app/training_display.h"
 #include "base/error.h"
@@ -114,7 +115,7 @@ int evaluate_translations(const EvaluateModelOptions& options, const LoadedModel
   if (!options.hypotheses.empty()) {
     std::string text;
     for (const std::string& line : system.lines) text += line + '\n';
-    write_text(options.hypotheses, text);
+    write_output(options.hypotheses, text);
   }
   ScoreOptions scores = options.scores;
   scores.lowercase = scores.lowercase || recipe.validation.lowercase;

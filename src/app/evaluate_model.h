@@ -13,7 +13,7 @@ namespace limpid {
 struct EvaluateModelOptions {
   std::filesystem::path model;
   std::vector<std::string> test;         // files as in data.test of a recipe; empty: those of the model's own recipe
-  std::filesystem::path hypotheses;      // where to write the translations; empty: nowhere
+  std::string hypotheses;                // where to write the translations; empty: nowhere
   int64_t beam = 0;                      // 0: as the recipe says
   std::optional<double> length_penalty;  // none: as the recipe says
   ScoreOptions scores;

@@ -87,7 +87,6 @@ int run_induction(int argc, char** argv) {
                          .csv = [&] { return csv_of(curves); },
                          .svg = [&] { return to_svg(induction_chart(curves)); },
                          .json = [&] { return json_of(curves); }});
-  if (!options.svg.empty() && !options.json) fmt::print(stderr, "{}", summary(curves));
   return 0;
 }
 

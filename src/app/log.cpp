@@ -155,11 +155,10 @@ int run_log(int argc, char** argv) {
   for (const Shown& shown : kShown) names.emplace_back(shown.key);
   line.add_option("--curve", options.curves, "only these: loss, valid/loss, valid/bleu, learning_rate, …")
       ->check(CLI::IsMember(names));
-  line.add_option("--svg", options.svg, "the charts to this file (-: standard output)");
+  add_output_option(line, "--svg", options.svg, "the charts to this file");
   line.add_flag("--follow", options.follow, "draw again while the runs go on, until all have ended");
   line.add_flag("--json", options.json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
-  check_writable(options.svg);
   if (options.follow) return follow(options);
   if (options.json) {
     fmt::print("{}", to_json_lines(read_all(options.runs)));

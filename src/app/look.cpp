@@ -78,8 +78,8 @@ void add_corpus_options(CLI::App& part, CorpusOptions& corpus, bool required) {
 
 void add_result_options(CLI::App& part, LookOptions& options, bool svg) {
   part.add_flag("--json", options.json, "print JSON, one object per line");
-  part.add_option("--csv", options.csv, "the numbers as a table to this file (-: standard output)");
-  if (svg) part.add_option("--svg", options.svg, "the picture to this file (-: standard output)");
+  add_output_option(part, "--csv", options.csv, "the numbers as a table to this file");
+  if (svg) add_output_option(part, "--svg", options.svg, "the picture to this file");
   part.add_option("--color", options.color, "colours in the terminal")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
@@ -87,8 +87,6 @@ void add_result_options(CLI::App& part, LookOptions& options, bool svg) {
 }
 
 Session open_model(const LookOptions& options) {
-  check_writable(options.csv);  // before anything is computed
-  check_writable(options.svg);
   Session session = open_session(options.model);
   for (const std::string& note : session.config().notes) fmt::print(stderr, "limpid look: {}\n", note);
   const InterventionList list = read_interventions(options);

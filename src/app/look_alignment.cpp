@@ -46,7 +46,7 @@ const AlignedPair& pair_to_show(const std::vector<AlignedPair>& pairs) {
 }
 
 std::string score_line(const char* what, const AlignmentScore& score) {
-  return fmt::format("{:16} {:18} AER {:5.1f} %   precision {:5.1f} %   recall {:5.1f} %\n", what, name_of(score.which),
+  return fmt::format("{:10} {:17} AER {:5.1f} %  precision {:5.1f} %  recall {:5.1f} %\n", what, name_of(score.which),
                      100 * score.counts.error_rate(), 100 * score.counts.precision(), 100 * score.counts.recall());
 }
 

@@ -12,8 +12,11 @@ namespace limpid {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// Changes nothing.
 void check_writable(const std::string& path) {
-  if (path.empty() || path == "-") return;
+  if (path == "-") return;
   std::error_code none;
   check(!fs::is_directory(path, none), "[file] {}: is a folder: name a file to write", path);
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
@@ -21,6 +24,12 @@ void check_writable(const std::string& path) {
         folder.string());
   check(::access(folder.c_str(), W_OK) == 0, "[file] {}: nothing can be written in {}: look at its owner and mode",
         path, folder.string());
+}
+
+}  // namespace
+
+CLI::Option* add_output_option(CLI::App& line, const std::string& name, std::string& path, const std::string& what) {
+  return line.add_option(name, path, what + " (-: standard output)")->each(check_writable);
 }
 
 void write_output(const std::string& path, const std::string& text) {

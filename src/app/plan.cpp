@@ -122,10 +122,10 @@ void print_ranks(const UpdateCosts& costs, const Network& network, const RanksAs
         asked.ranks, asked.ranks, costs.tokens * asked.ranks / costs.shards, costs.tokens);
 }
 
-ChosenRecipe choose(const OwnText& text, bool quiet) {
-  const TemporaryFolder folder;
+// The run goes on with the text as it was prepared for the choice.
+ChosenRecipe choose(const OwnText& text, const RunFolder& run, bool quiet) {
   TrainingDisplay display(quiet ? TrainingDisplay::Detail::quiet : TrainingDisplay::Detail::normal);
-  return choose_anew(text, folder.path(), display);
+  return choose_anew(text, run.path(), display);
 }
 
 }  // namespace
@@ -159,10 +159,11 @@ int run_plan(int argc, char** argv) {
 
   const Network network = parse_network(asked.network);
   const TemporaryFolder folder;
+  RunFolder run(folder.path() / "run");
   Recipe recipe;
   nlohmann::ordered_json chosen;
   if (own.given()) {
-    const ChosenRecipe choice = choose(own.text(recipe_name, overrides), json);
+    const ChosenRecipe choice = choose(own.text(recipe_name, overrides), run, json);
     recipe = choice.recipe;
     if (!json) fmt::print("{}\n", describe(choice.decisions));
     for (const Decision& decision : choice.decisions)
@@ -170,7 +171,6 @@ int run_plan(int argc, char** argv) {
   } else {
     recipe = open_recipe(recipe_name, overrides);
   }
-  RunFolder run(folder.path() / "run");
   recipe.validation.steps = recipe.checkpoint.steps = int64_t{1} << 40;  // only the training itself is measured
   Measurement measurement(seconds, json);
   TrainingOptions options{.command = "", .interrupted = [&] { return measurement.enough(); }};

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "inspect/run_recording.h"
 #include "server/inspect_routes.h"
 #include "server/openai_routes.h"
 #include "server/runs_routes.h"
@@ -23,30 +22,17 @@ std::unique_ptr<Server> make_server(const WatchOptions& options) {
   }
 }
 
-}  // namespace
-
-std::function<void(const Model&, const Dataset&, int64_t)> run_recorder(std::filesystem::path folder) {
-  auto recording = std::make_shared<std::optional<RunRecording>>();
-  return [recording, folder = std::move(folder)](const Model& model, const Dataset& dataset, int64_t step) {
-    if (!dataset.valid) return;
-    try {
-      if (!*recording) recording->emplace(folder, *dataset.valid);
-      (*recording)->record(model, dataset.tokenizers, step);
-    } catch (const Error&) {
-      // The checkpoint, which matters more, says what is wrong with the disk.
-    }
-  };
-}
-
-void add_watch_options(CommandLine& line, WatchOptions& options) {
-  line.add_flag("--watch", options.watch, "serve a page on which the run can be watched, and print its address");
-  line.add_option("--port", options.port,
-                  "of --watch (default: 8080, or a free one where that is taken; 0: a free one)")
-      ->check(CLI::Range(0, 65535));
-}
-
-struct RunWatch::Impl {
-  explicit Impl(const WatchOptions& options) : server(make_server(options)) {}
+// The server on a run, with what it shows.
+struct WatchServer {
+  WatchServer(const std::filesystem::path& folder, const WatchOptions& options) : server(make_server(options)) {
+    runs.add(folder);
+    add_openai_routes(*server, models);
+    add_inspect_routes(*server, models);
+    add_runs_routes(*server, runs, events);
+    server->start();
+    server->set_ready();
+  }
+  ~WatchServer() { server->stop(std::chrono::seconds(1)); }
 
   ServedModels models;  // none: the run's own model changes while it is trained
   WatchedRuns runs;
@@ -54,20 +40,13 @@ struct RunWatch::Impl {
   std::unique_ptr<Server> server;
 };
 
+}  // namespace
+
 RunWatch::RunWatch(const std::filesystem::path& folder, const WatchOptions& options) {
   if (!options.watch) return;
-  impl_ = std::make_unique<Impl>(options);
-  impl_->runs.add(folder);
-  add_openai_routes(*impl_->server, impl_->models);
-  add_inspect_routes(*impl_->server, impl_->models);
-  add_runs_routes(*impl_->server, impl_->runs, impl_->events);
-  impl_->server->start();
-  impl_->server->set_ready();
-  fmt::print(stderr, "Watch the run at {}/#room=training\n", impl_->server->address());
-}
-
-RunWatch::~RunWatch() {
-  if (impl_) impl_->server->stop(std::chrono::seconds(1));
+  const auto server = std::make_shared<WatchServer>(folder, options);
+  fmt::print(stderr, "Watch the run at {}/#room=training\n", server->server->address());
+  server_ = server;
 }
 
 }  // namespace limpid

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/look.h"
+#include "app/output_file.h"
 #include "app/progress.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -131,12 +132,10 @@ void run_view_sae(const LookOptions& options, const ViewCommand& command) {
       feature_dashboards(session, sae, command.corpus, command.dashboard,
                          [&](double part) { progress.update(static_cast<int64_t>(part * kParts), "reading"); });
   progress.clear();
-  if (!command.html.empty()) write_text(command.html, dashboard_html(session, sae, boards));
+  if (!command.html.empty()) write_output(command.html, dashboard_html(session, sae, boards));
   if (options.json) {
-    Json list = Json::array();
-    for (const FeatureDashboard& board : boards) list.push_back(dashboard_json(session, board));
-    write_json(list);
-  } else if (command.html.empty()) {
+    for (const FeatureDashboard& board : boards) write_json(dashboard_json(session, board));
+  } else if (command.html != "-") {
     for (const FeatureDashboard& board : boards) fmt::print("{}", board_text(session, board, terminal_style(options)));
   }
 }
@@ -182,7 +181,7 @@ CLI::App* add_view(CommandLine& line, LookOptions& options, ViewCommand& command
   part->add_option("--feature", command.dashboard.features, "these (default: --count of them, rare to frequent)");
   part->add_option("--count", command.dashboard.count, "features to show")->capture_default_str();
   part->add_option("--top", command.dashboard.texts, "texts of each")->capture_default_str();
-  part->add_option("--html", command.html, "a page with all of it to this file");
+  add_output_option(*part, "--html", command.html, "a page with all of it to this file");
   part->add_flag("--json", options.json, "print JSON, one object per line");
   part->add_option("--color", options.color, "colours in the terminal")
       ->check(CLI::IsMember({"auto", "always", "never"}))

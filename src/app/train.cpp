@@ -7,6 +7,7 @@
 #include "app/own_text.h"
 #include "app/ranks.h"
 #include "app/recipe_file.h"
+#include "app/run_recorder.h"
 #include "app/run_watch.h"
 #include "app/terminal.h"
 #include "app/training_display.h"

@@ -71,6 +71,14 @@ HWY_EXPORT(read_all);
 
 std::string instruction_set() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 
+bool kernels_run_here() {
+#ifdef LIMPID_PROCESSOR_TARGET
+  return (hwy::SupportedTargets() & LIMPID_PROCESSOR_TARGET) != 0;
+#else
+  return true;
+#endif
+}
+
 real read_numbers(const real* numbers, int64_t count) { return HWY_DYNAMIC_DISPATCH(read_all)(numbers, count); }
 
 double fma_peak_gflops(double seconds) {

@@ -10,6 +10,9 @@ namespace limpid::kernels {
 
 std::string instruction_set();  // the one in use: "AVX3" (AVX-512), "AVX2", …
 
+// Whether this processor has what the kernels were compiled for: always, unless that was one processor's set alone.
+bool kernels_run_here();
+
 // Fused multiply-adds that this thread can do in a second, in 10⁹ floating-point operations (two each): a loop on
 // registers alone, the ceiling that products are measured against.
 double fma_peak_gflops(double seconds);

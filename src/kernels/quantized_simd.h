@@ -4,4 +4,9 @@
 
 #define HWY_WANT_AVX3_DL
 
+#ifdef LIMPID_PROCESSOR_TARGET  // compiled for this processor only (cmake/this_processor.cmake)
+#undef HWY_BASELINE_TARGETS
+#define HWY_BASELINE_TARGETS LIMPID_PROCESSOR_TARGET
+#endif
+
 #include "kernels/simd.h"

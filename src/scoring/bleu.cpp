@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kOrders = 4;
 constexpr int64_t kWidth = 2 + 2 * kOrders;
-constexpr int64_t kGrain = 16;  // sentences per job
+constexpr int64_t kBleuGrain = 16;  // sentences per job
 constexpr double kLogOfZero = -9999999999;
 
 std::vector<std::u32string> words_of(const std::string& line, const BleuOptions& options) {
@@ -63,7 +63,7 @@ SentenceStatistics bleu_statistics(std::span<const std::string> hypotheses, Refe
                                    const BleuOptions& options) {
   check_lines(hypotheses, references);
   SentenceStatistics statistics{.width = kWidth, .counts = std::vector<int64_t>(hypotheses.size() * kWidth)};
-  parallel_ranges(static_cast<int64_t>(hypotheses.size()), kGrain, [&](int64_t begin, int64_t end) {
+  parallel_ranges(static_cast<int64_t>(hypotheses.size()), kBleuGrain, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
       std::vector<std::vector<std::u32string>> reference_words;
       for (const auto& reference : references) reference_words.push_back(words_of(reference[i], options));

@@ -86,16 +86,15 @@ std::u32string rewrite_13a(std::u32string_view text) {
       line, is_digit, [](char32_t c) { return c == U'-'; }, Apart::second);
 }
 
-utf8proc_category_t category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
-
 bool is_not_number(char32_t c) {
-  return category(c) < UTF8PROC_CATEGORY_ND || category(c) > UTF8PROC_CATEGORY_NO;  // Nd, Nl, No
+  return unicode_category(c) < UTF8PROC_CATEGORY_ND || unicode_category(c) > UTF8PROC_CATEGORY_NO;  // Nd, Nl, No
 }
 bool is_punctuation(char32_t c) {
-  return category(c) >= UTF8PROC_CATEGORY_PC && category(c) <= UTF8PROC_CATEGORY_PO;  // Pc, Pd, Ps, Pe, Pi, Pf, Po
+  return unicode_category(c) >= UTF8PROC_CATEGORY_PC &&
+         unicode_category(c) <= UTF8PROC_CATEGORY_PO;  // Pc, Pd, Ps, Pe, Pi, Pf, Po
 }
 bool is_symbol(char32_t c) {
-  return category(c) >= UTF8PROC_CATEGORY_SM && category(c) <= UTF8PROC_CATEGORY_SO;  // Sm, Sc, Sk, So
+  return unicode_category(c) >= UTF8PROC_CATEGORY_SM && unicode_category(c) <= UTF8PROC_CATEGORY_SO;  // Sm, Sc, Sk, So
 }
 
 std::u32string rewrite_intl(std::u32string_view text) {

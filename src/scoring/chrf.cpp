@@ -10,7 +10,7 @@
 namespace limpid {
 namespace {
 
-constexpr int64_t kGrain = 8;  // sentences per job
+constexpr int64_t kChrfGrain = 8;  // sentences per job
 
 bool is_ascii_punctuation(char32_t c) {
   return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') || (c >= U'{' && c <= U'~');
@@ -117,7 +117,7 @@ SentenceStatistics chrf_statistics(std::span<const std::string> hypotheses, Refe
   const size_t width = size_t{3} * (kChrfCharacterOrder + options.word_order);
   SentenceStatistics statistics{.width = static_cast<int64_t>(width),
                                 .counts = std::vector<int64_t>(hypotheses.size() * width)};
-  parallel_ranges(static_cast<int64_t>(hypotheses.size()), kGrain, [&](int64_t begin, int64_t end) {
+  parallel_ranges(static_cast<int64_t>(hypotheses.size()), kChrfGrain, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
       std::ranges::copy(best_counts(hypotheses[i], references, i, options),
                         statistics.counts.begin() + static_cast<int64_t>(i * width));

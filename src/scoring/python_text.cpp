@@ -14,14 +14,12 @@ constexpr char32_t kCapitalDottedI = 0x130, kDotAbove = 0x307;
 
 bool between(char32_t c, char32_t first, char32_t last) { return c >= first && c <= last; }
 
-utf8proc_category_t category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
-
 // Unicode's Case_Ignorable: marks, format characters and modifiers by category, and the characters that may stand
 // inside a word (Word_Break MidLetter, MidNumLet and Single_Quote).
 bool case_ignorable(char32_t c) {
   constexpr std::u32string_view kInsideWords =
       U"'.:\u00B7\u0387\u055F\u05F4\u2018\u2019\u2024\u2027\uFE13\uFE52\uFE55\uFF07\uFF0E\uFF1A";
-  switch (category(c)) {
+  switch (unicode_category(c)) {
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_ME:
     case UTF8PROC_CATEGORY_CF:
@@ -34,7 +32,7 @@ bool case_ignorable(char32_t c) {
 // Unicode's Cased, of characters that are not case-ignorable: letters with case by category, and ordinals, Roman
 // numerals and letters in circles and squares (Other_Lowercase and Other_Uppercase).
 bool cased(char32_t c) {
-  switch (category(c)) {
+  switch (unicode_category(c)) {
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LL:
     case UTF8PROC_CATEGORY_LT: return true;

@@ -2,11 +2,15 @@
 // Text as Python's str sees it: code points, white space and lower case. sacreBLEU is defined by those, so scores that
 // are to equal its own need them to the letter.
 
+#include <utf8proc.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace limpid {
+
+inline utf8proc_category_t unicode_category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
 
 // Code points of UTF-8; every byte that is not valid becomes U+FFFD.
 std::u32string code_points(std::string_view text);

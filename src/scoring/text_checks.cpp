@@ -1,7 +1,5 @@
 #include "scoring/text_checks.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 
 #include "scoring/python_text.h"
@@ -10,7 +8,7 @@ namespace limpid {
 namespace {
 
 bool is_letter(char32_t c) {
-  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
+  const auto category = unicode_category(c);
   return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
 }
 

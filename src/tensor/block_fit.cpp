@@ -21,8 +21,6 @@ float rounded(float x) {
   return (x + shift) - shift;
 }
 
-float inverse_of(float factor) { return factor != 0 ? 1 / factor : 0; }
-
 // The factor and minimum with the least squared error for the integers of a fit.
 GroupFit refitted(const GroupFit& fit, const float* x, int n, QuantRange range, bool minimum_from_zero) {
   Lanes sum_q = {}, sum_qq = {}, sum_x = {}, sum_xq = {};

@@ -18,6 +18,8 @@ struct GroupFit {
   std::array<float, 32> q = {};  // whole numbers
 };
 
+inline float inverse_of(float factor) { return factor != 0 ? 1 / factor : 0; }
+
 // The nearest integers for a factor and a minimum. `n`: a multiple of 8, at most 32.
 GroupFit nearest_quants(const float* x, int n, QuantRange range, float factor, float minimum);
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "tensor/block_fit.h"
 #include "tensor/block_types.h"
 #include "tensor/block_writer.h"
 
@@ -31,8 +32,6 @@ float factor_of(const std::byte* block) {
 int nearest(real x, float inverse, int low, int high) {
   return std::clamp(static_cast<int>(std::lrint(x * static_cast<real>(inverse))), low, high);
 }
-
-float inverse_of(float factor) { return factor != 0 ? 1 / factor : 0; }
 
 void quantize_bytes(const real* x, int64_t n, float factor, std::byte* q) {
   const float inverse = inverse_of(factor);

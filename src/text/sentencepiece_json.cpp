@@ -16,7 +16,7 @@ namespace {
 using nlohmann::ordered_json;
 using sentencepiece::SentencePieceProcessor;
 
-constexpr const char* kSpace = "\u2581";  // "▁", which stands for a space inside pieces
+constexpr const char* kMetaspace = "\u2581";  // "▁", which stands for a space inside pieces
 
 ordered_json replace(const char* part, const char* pattern, const char* content) {
   return {{"type", "Replace"}, {"pattern", {{part, pattern}}}, {"content", content}};
@@ -42,19 +42,19 @@ ordered_json normalizer(const SentencePieceInfo& facts) {
     steps.push_back(replace("Regex", "^ +| +$", ""));
     steps.push_back(replace("Regex", " {2,}", " "));
   }
-  if (facts.dummy_prefix) steps.push_back({{"type", "Prepend"}, {"prepend", kSpace}});
-  steps.push_back(replace("String", " ", kSpace));
+  if (facts.dummy_prefix) steps.push_back({{"type", "Prepend"}, {"prepend", kMetaspace}});
+  steps.push_back(replace("String", " ", kMetaspace));
   return {{"type", "Sequence"}, {"normalizers", steps}};
 }
 
 // Every "▁" begins a piece. It puts none before the text itself: it would not where the text begins with a space.
 // ("add_prefix_space" is what "prepend_scheme" was called before.)
 ordered_json pre_tokenizer() {
-  return {{"type", "Metaspace"}, {"replacement", kSpace}, {"add_prefix_space", false}, {"prepend_scheme", "never"}};
+  return {{"type", "Metaspace"}, {"replacement", kMetaspace}, {"add_prefix_space", false}, {"prepend_scheme", "never"}};
 }
 
 ordered_json decoder(bool bytes, bool dummy_prefix) {
-  ordered_json steps = ordered_json::array({replace("String", kSpace, " ")});
+  ordered_json steps = ordered_json::array({replace("String", kMetaspace, " ")});
   if (bytes) steps.push_back({{"type", "ByteFallback"}});
   steps.push_back({{"type", "Fuse"}});
   if (dummy_prefix) steps.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
@@ -97,7 +97,7 @@ ordered_json merges(const SentencePieceProcessor& model) {
 // Whether a piece has a space inside: then text must not be cut at spaces.
 bool joins_spaces(const Vocabulary& table) {
   return std::any_of(table.pieces().begin(), table.pieces().end(),
-                     [](const std::string& piece) { return piece.find(kSpace, 1) != std::string::npos; });
+                     [](const std::string& piece) { return piece.find(kMetaspace, 1) != std::string::npos; });
 }
 
 }  // namespace

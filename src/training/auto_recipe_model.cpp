@@ -180,7 +180,7 @@ class Chooser {
                        epochs < 10 ? 1 : 0, recipe_.schedule.learning_rate),
            enough ? fmt::format("about {}: more epochs would only learn it by heart",
                                 clock(static_cast<double>(steps) * timing_.seconds / kForTraining))
-                  : fmt::format("what fits into {:g} minutes", text_.minutes));
+                  : fmt::format("what fits into {:g} minute{}", text_.minutes, text_.minutes == 1 ? "" : "s"));
     if (text_.from.empty())
       decide("dropout", fmt::format("{}", dropout),
              closed ? "a closed vocabulary: what the text says is to be learned by heart"
