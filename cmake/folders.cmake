@@ -68,9 +68,10 @@ endfunction()
 # A folder's files are compiled eight at a time: what they all need of JSON and of the standard library is then compiled once
 # for the eight, which takes a quarter of the time. Not so kernels, each of which Highway compiles several times over, and
 # experiments, which all name the same steps.
-# LIMPID_JOINED=OFF is for who edits one file again and again.
+# LIMPID_JOINED=OFF is for whoever edits one file again and again.
 option(LIMPID_JOINED "compile several files of a folder at once" ON)
-# These share names with others of their folder; the state of a line_reader.h is of types that are its file's own.
+# These share names with others of their folder; line_reader.h's state has members whose types are local
+# to its .cpp, of which g++ warns in a joined unit.
 foreach(file IN ITEMS base/checksum corpora/facts formats/gguf formats/gguf_writer text/jinja_methods text/line_reader)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/${file}.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endforeach()

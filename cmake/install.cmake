@@ -30,6 +30,9 @@ foreach(kind IN ITEMS shared static)
 endforeach()
 set_target_properties(limpid_shared PROPERTIES EXPORT_NAME limpid)
 
+if(LIMPID_THIS_PROCESSOR)
+  install(CODE "message(WARNING \"The library is compiled for this processor only: configure with -DLIMPID_THIS_PROCESSOR=OFF for others\")")
+endif()
 install(TARGETS limpid RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS limpid_shared limpid_static EXPORT limpid_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

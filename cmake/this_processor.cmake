@@ -17,7 +17,7 @@ if(LIMPID_THIS_PROCESSOR AND EXISTS /proc/cpuinfo AND CMAKE_SYSTEM_PROCESSOR MAT
     endforeach()
   endfunction()
 
-  set(avx2 avx2 fma bmi1 bmi2 f16c aes pclmulqdq)
+  set(avx2 ssse3 sse4_1 sse4_2 avx avx2 abm fma bmi1 bmi2 f16c aes pclmulqdq)
   set(avx512 ${avx2} avx512f avx512cd avx512dq avx512bw avx512vl)
   limpid_processor_has(has_avx2 ${avx2})
   limpid_processor_has(has_avx512 ${avx512})

@@ -1,6 +1,8 @@
 // The program of a first look: `limpid demo` alone, which ./limpid builds before all the rest, since that takes half as
 // long.
 
+#include <fmt/format.h>
+
 #include "app/commands.h"
 #include "app/program.h"
 #include "app/run_watch.h"
@@ -21,4 +23,8 @@ RunWatch::RunWatch(const std::filesystem::path&, const WatchOptions& options) {
 
 }  // namespace limpid
 
-int main(int argc, char** argv) { return limpid::run_program(limpid::kCommands, argc, argv); }
+int main(int argc, char** argv) {
+  const int code = limpid::run_program(limpid::kCommands, argc, argv);
+  if (code == 0) fmt::print(stderr, "The first of the other commands builds them all, which takes some minutes.\n");
+  return code;
+}

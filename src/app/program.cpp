@@ -61,7 +61,8 @@ int help(Commands commands, int argc, char** argv) {
 
 int dispatch(Commands commands, int argc, char** argv) {
   check(kernels::kernels_run_here(),
-        "[limpid] this program was built for another processor: remove build/release, and ./limpid builds it anew");
+        "[limpid] this program was built for another processor: remove build/release, and ./limpid builds it anew; "
+        "-DLIMPID_THIS_PROCESSOR=OFF builds one for all");
   const std::string_view name = argc > 1 ? argv[1] : "--help";
   if (name == "--help" || name == "-h" || name == "help") {
     if (name == "help" && argc > 2) return help(commands, argc, argv);

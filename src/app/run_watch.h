@@ -1,5 +1,5 @@
 #pragma once
-// A training run that can be watched: it serves the page itself.
+// A server beside a training run, on whose page the run can be watched.
 
 #include <filesystem>
 #include <memory>

@@ -167,6 +167,8 @@ void fit_config(Config& config, const SafetensorsFolder& files) {
   if (config.tie_output && has_own_output(names, files)) {
     config.tie_output = false;
     config.json["tie_word_embeddings"] = false;
+    // T5 takes from it whether logits are scaled, where it does not say so: which has been read already.
+    if (config.names.starts_with("t5")) config.json["scale_decoder_outputs"] = config.logit_factor != 1;
     config.notes.emplace_back("tie_word_embeddings is not so: the file has an output layer of its own, which is taken");
   }
   const auto has = [&](const std::string& name) { return !name.empty() && find_entry(files, name + ".weight"); };

@@ -132,6 +132,12 @@ TEST(ModelFolder, AnOutputLayerOfItsOwnCountsMoreThanTheConfig) {
   const auto model = make_model(config);
   const MappedWeights weights(folder.path(), *model);
   EXPECT_LT(largest_difference(logits_of(*model, small.batch), logits_of(*small.model, small.batch)), 1e-5);
+  // Where it does not say whether logits are scaled, that follows from the tie as it was written, and stays so.
+  written.json.erase("scale_decoder_outputs");
+  write_model(folder.path(), written, *small.parameters);
+  const Config scaled = read_model_config(folder.path());
+  EXPECT_NE(scaled.logit_factor, 1);
+  EXPECT_EQ(parse_config(scaled.json).logit_factor, scaled.logit_factor);
 }
 
 TEST(ModelFolder, TheTextPartOfAModelThatReadsPicturesOpens) {

@@ -10,6 +10,8 @@ namespace limpid {
 
 Engine::Engine(const Model& model, EngineOptions options) : model_(model), options_(std::move(options)) {
   check(options_.max_batch >= 1, "[engine] {} texts at once: it takes one", options_.max_batch);
+  check(options_.max_prefill_tokens >= 1, "[engine] {} tokens of prompts in a step: it takes one",
+        options_.max_prefill_tokens);
   check(options_.memory >= 0, "[engine] a memory of {} bytes: it is 0 (no bound) or more", options_.memory);
   lanes_.push_back({.state = make_decoder_state(model)});
 }

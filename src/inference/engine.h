@@ -39,8 +39,7 @@ struct EngineOptions {
   int64_t max_prefill_tokens = 4096;  // of prompts that a lane reads in one step; longer ones are read in several
   // Time that a step should take at most, so that texts that are being written do not wait for long prompts of others:
   // as many tokens of prompts are read as fit beside the writing, by what the steps before have taken
-  // (inference/step_cost.h).
-  // 0: max_prefill_tokens alone decides.
+  // (inference/step_cost.h). 0: max_prefill_tokens alone decides.
   double step_seconds = 0;
   int64_t prefix_memory = 64 << 20;  // bytes for what is remembered, within `memory`
   std::function<Clock::time_point()> now = Clock::now;

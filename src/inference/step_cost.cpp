@@ -19,7 +19,7 @@ double StepCost::seconds(const StepWork& work) const {
 // largest parts are corrected most, none becomes negative, and of the error the share r is gone for such a step.
 void StepCost::learn(const StepWork& work, double seconds) {
   constexpr double kRate = 0.3;
-  constexpr double kMostError = 0.5;  // a step that waited for something else of the machine's tells little
+  constexpr double kMostError = 0.5;  // upwards: a step that waited for something else of the machine's tells little
   const Parts expected = parts(work);
   const double sum = std::accumulate(expected.begin(), expected.end(), 0.0);
   if (!(seconds > 0)) return;
@@ -28,7 +28,7 @@ void StepCost::learn(const StepWork& work, double seconds) {
     known_ = true;
     return;
   }
-  const double error = std::clamp(seconds / sum - 1, -kMostError, kMostError);
+  const double error = std::min(seconds / sum - 1, kMostError);  // never below -1: costs stay positive
   double squares = 0;
   for (const double part : expected) squares += part / sum * part / sum;
   for (size_t i = 0; i < kParts; ++i) costs_[i] *= 1 + kRate * error * (expected[i] / sum) / squares;

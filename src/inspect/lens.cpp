@@ -13,7 +13,7 @@
 namespace limpid {
 namespace {
 
-// Numbers: to touch new memory for the scores of many layers costs more than to read the matrix again for each few.
+// Numbers: the scores of a few layers lie in memory that the next few use again.
 constexpr int64_t kLogitsAtOnce = 4 << 20;
 
 // Whether the output layer of a recurrent model reads more than the state.

@@ -47,7 +47,7 @@ Config read_config(const Json& whole) {
   if (reader.has("quantization_config")) config.layout = WeightLayout::out_in;
   check_consistency(config);
   note_ignored(reader, config);
-  if (whole.contains("text_config"))
+  if (whole.contains("text_config") && whole["text_config"].is_object())
     config.notes.emplace_back("of a model that reads pictures too, the part that reads text is read");
   config.json = json;
   return config;

@@ -25,7 +25,8 @@ const Json& usual_sizes(const std::string& model_type) {
 Json text_config_of(const Json& json) {
   const auto text = json.is_object() ? json.find("text_config") : json.end();
   if (!json.is_object() || text == json.end() || !text->is_object()) return json;
-  Json of_text = usual_sizes(text->value("model_type", ""));
+  const auto type = text->find("model_type");
+  Json of_text = usual_sizes(type != text->end() && type->is_string() ? type->get<std::string>() : "");
   of_text.update(*text);
   for (const auto& [key, value] : json.items())  // what holds for the whole
     if (key.ends_with("_token_id") || key == "tie_word_embeddings" || key == "transformers_version" ||

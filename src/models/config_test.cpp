@@ -205,6 +205,7 @@ TEST(Config, TheTextPartOfAModelThatReadsPicturesHasItsOwnConfig) {
   EXPECT_EQ(config.rope.factor, 8);
   EXPECT_EQ(config.layer(0).window, 1024);
   EXPECT_FALSE(config.json.contains("text_config"));
+  EXPECT_THROW(parse_config({{"model_type", "gemma3"}, {"text_config", {{"model_type", 5}}}}), Error);
 }
 
 TEST(Config, M2mHasHuggingFacesDefaults) {

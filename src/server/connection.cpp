@@ -176,7 +176,7 @@ bool PendingAnswer::write(std::string part) {
 void PendingAnswer::end() { end_stream(!cancelled()); }
 
 void PendingAnswer::abandon() {
-  if (!begun()) {  // cancelled for somebody who is still there: the server ends
+  if (!begun()) {  // whoever is still there to read it after a cancellation: the server ends
     const Exchange asked = exchange();
     send(shared_.refusal(asked.method, asked.path, asked.cancelled ? 503 : 500,
                          asked.cancelled ? "The server is stopping." : "The request was dropped without an answer."));

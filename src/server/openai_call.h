@@ -47,8 +47,7 @@ OpenAiCall read_call(JsonFields& fields);
 CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& model, int64_t prompt_tokens,
                                      const RequestLimits& limits);
 
-// Refuses what is too long or too much.
-// `field` is the one of the request that has the texts.
+// Refuses what is too long or too much. `field` is the field of the request that holds the texts.
 void check_call(const OpenAiCall& call, const char* field, const ServedModel& model, const RequestLimits& limits);
 
 }  // namespace limpid

@@ -74,6 +74,7 @@ void PageFiles::read() const {
   while (!left.empty()) {
     const fs::path path = std::move(left.back());
     left.pop_back();
+    if (fs::is_symlink(path, ignored)) continue;  // it may lead out of the folder, or round in a circle
     if (is_folder(path)) {
       const std::vector<fs::path> below = paths_in(path);
       left.insert(left.end(), below.begin(), below.end());

@@ -14,6 +14,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kKeepAlive = std::chrono::seconds(15);
 
+// A log may come from anywhere: its lines need not be what a run writes.
+std::string event_name(const Json& event) {
+  const auto name = event.find("event");
+  return name != event.end() && name->is_string() ? name->get<std::string>() : "message";
+}
+
 }  // namespace
 
 RunEvents::~RunEvents() { end(); }
@@ -49,9 +55,8 @@ bool RunEvents::tell(Listener& listener) const {
   for (const std::string& line : lines) {
     if (++listener.line <= listener.after) continue;
     const Json event = Json::parse(line, nullptr, false);
-    const bool readable = event.is_object();
-    parts += fmt::format("id: {}\n", listener.line) +
-             event_text(line, readable ? event.value("event", "message") : std::string("unreadable"));
+    parts +=
+        fmt::format("id: {}\n", listener.line) + event_text(line, event.is_object() ? event_name(event) : "unreadable");
   }
   if (const std::string state = listener.run.state(); state != listener.state) {
     listener.state = state;

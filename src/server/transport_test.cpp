@@ -40,7 +40,8 @@ class RunningServer : public testing::Test {
     router.add("GET", "/fails", [](const Request&) -> Response { fail("[test] it is wrong: mend it"); });
     router.add("GET", "/breaks", [](const Request&) -> Response { throw std::runtime_error("broken"); });
     router.add("GET", "/drops", Handler([](const Request&, const std::shared_ptr<Reply>&) {}));
-    router.add("GET", "/waits", Handler([](const Request&, const std::shared_ptr<Reply>& reply) {
+    router.add("GET", "/waits", Handler([this](const Request&, const std::shared_ptr<Reply>& reply) {
+                 ++waiting_;
                  while (!reply->cancelled()) std::this_thread::sleep_for(1ms);
                }));
     router.add("GET", "/stream", Handler([this](const Request&, const std::shared_ptr<Reply>& reply) {
@@ -62,7 +63,7 @@ class RunningServer : public testing::Test {
   }
 
   std::unique_ptr<Server> server_;
-  std::atomic<int> left_ = 0;
+  std::atomic<int> left_ = 0, waiting_ = 0;
   mutable std::mutex mutex_;
   std::string log_;
 };
@@ -174,7 +175,7 @@ TEST_F(RunningServer, CutsWhatRunsWhenTheGraceIsOver) {
   client.receive_until("data: 0\n\n");
   HttpClient waiting(port());
   waiting.send(request_text("GET", "/waits"));
-  std::this_thread::sleep_for(100ms);
+  for (int i = 0; i < 10000 && waiting_ == 0; ++i) std::this_thread::sleep_for(1ms);
   server_->stop(0s);
   EXPECT_THAT(waiting.receive_all(),
               AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr(R"({"error":{"message":"The server is stopping.")")));

@@ -46,47 +46,47 @@ bool is_upper(Call& call) {
   return upper_case(text) == text && lower_case(text) != text;
 }
 
-struct Named {
+struct NamedTest {
   std::string_view name;
   BuiltinTest test;
 };
 constexpr std::array kTests = {
-    Named{"boolean", [](Call& call) { return left(call).boolean() != nullptr; }},
-    Named{"callable", [](Call& call) { return left(call).function() != nullptr; }},
-    Named{"defined", [](Call& call) { return !left(call).is_undefined(); }},
-    Named{"divisibleby", divisible},
-    Named{"eq", is_eq},
-    Named{"equalto", is_eq},
-    Named{"even", [](Call& call) { return whole_of(call) % 2 == 0; }},
-    Named{"false", is_false},
-    Named{"float", [](Call& call) { return left(call).decimal() != nullptr; }},
-    Named{"ge", is_ge},
-    Named{"greaterthan", is_gt},
-    Named{"gt", is_gt},
-    Named{"in", [](Call& call) { return contains(right(call), left(call)); }},
-    Named{"integer", [](Call& call) { return left(call).integer() != nullptr; }},
-    Named{"iterable", is_iterable},
-    Named{"le", is_le},
-    Named{"lessthan", is_lt},
-    Named{"lower", is_lower},
-    Named{"lt", is_lt},
-    Named{"mapping", [](Call& call) { return left(call).dict() != nullptr; }},
-    Named{"ne", is_ne},
-    Named{"none", [](Call& call) { return left(call).is_none(); }},
-    Named{"number", [](Call& call) { return left(call).is_number(); }},
-    Named{"odd", [](Call& call) { return whole_of(call) % 2 != 0; }},
-    Named{"sameas", is_eq},
-    Named{"sequence", is_sequence},
-    Named{"string", [](Call& call) { return left(call).text() != nullptr; }},
-    Named{"true", is_true},
-    Named{"undefined", [](Call& call) { return left(call).is_undefined(); }},
-    Named{"upper", is_upper},
+    NamedTest{"boolean", [](Call& call) { return left(call).boolean() != nullptr; }},
+    NamedTest{"callable", [](Call& call) { return left(call).function() != nullptr; }},
+    NamedTest{"defined", [](Call& call) { return !left(call).is_undefined(); }},
+    NamedTest{"divisibleby", divisible},
+    NamedTest{"eq", is_eq},
+    NamedTest{"equalto", is_eq},
+    NamedTest{"even", [](Call& call) { return whole_of(call) % 2 == 0; }},
+    NamedTest{"false", is_false},
+    NamedTest{"float", [](Call& call) { return left(call).decimal() != nullptr; }},
+    NamedTest{"ge", is_ge},
+    NamedTest{"greaterthan", is_gt},
+    NamedTest{"gt", is_gt},
+    NamedTest{"in", [](Call& call) { return contains(right(call), left(call)); }},
+    NamedTest{"integer", [](Call& call) { return left(call).integer() != nullptr; }},
+    NamedTest{"iterable", is_iterable},
+    NamedTest{"le", is_le},
+    NamedTest{"lessthan", is_lt},
+    NamedTest{"lower", is_lower},
+    NamedTest{"lt", is_lt},
+    NamedTest{"mapping", [](Call& call) { return left(call).dict() != nullptr; }},
+    NamedTest{"ne", is_ne},
+    NamedTest{"none", [](Call& call) { return left(call).is_none(); }},
+    NamedTest{"number", [](Call& call) { return left(call).is_number(); }},
+    NamedTest{"odd", [](Call& call) { return whole_of(call) % 2 != 0; }},
+    NamedTest{"sameas", is_eq},
+    NamedTest{"sequence", is_sequence},
+    NamedTest{"string", [](Call& call) { return left(call).text() != nullptr; }},
+    NamedTest{"true", is_true},
+    NamedTest{"undefined", [](Call& call) { return left(call).is_undefined(); }},
+    NamedTest{"upper", is_upper},
 };
 
 }  // namespace
 
 BuiltinTest find_test(std::string_view name) {
-  const auto found = std::find_if(kTests.begin(), kTests.end(), [&](const Named& one) { return one.name == name; });
+  const auto found = std::find_if(kTests.begin(), kTests.end(), [&](const NamedTest& one) { return one.name == name; });
   return found == kTests.end() ? nullptr : found->test;
 }
 

@@ -36,7 +36,7 @@ bool holds_nothing(const fs::path& path) {
   std::error_code error;
   for (const fs::path& one : paths_in(path))
     if (one.filename() != "lock" || !fs::is_regular_file(one, error) || fs::file_size(one, error) > 0) return false;
-  return !error;
+  return true;
 }
 
 [[noreturn]] void fail_opening(const fs::path& path, int code) {

@@ -76,8 +76,8 @@ function legendSvg(scale: Scale, most: number, theme: Theme, x: number, y: numbe
   const from = x + textWidth(low, 12) + 8;
   const stops = stopsOf(scale, theme).map((c, i, all) => `<stop offset="${i / (all.length - 1)}" stop-color="rgb(${c.join(',')})"/>`);
   return [
-    `<defs><linearGradient id="scale">${stops.join('')}</linearGradient></defs>`,
-    `<text x="${x}" y="${y + 10}">${low}</text><rect x="${from}" y="${y}" width="120" height="12" fill="url(#scale)"/><text x="${from + 128}" y="${y + 10}">${format(most)}</text>`,
+    `<defs><linearGradient id="scale-${scale}-${theme}">${stops.join('')}</linearGradient></defs>`,
+    `<text x="${x}" y="${y + 10}">${low}</text><rect x="${from}" y="${y}" width="120" height="12" fill="url(#scale-${scale}-${theme})"/><text x="${from + 128}" y="${y + 10}">${format(most)}</text>`,
   ];
 }
 

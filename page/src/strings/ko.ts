@@ -88,7 +88,7 @@ export const ko: Record<keyof typeof en, string> = {
   'change.own': '직접 바꾸기 …', 'change.kind': '종류', 'change.place': '자리', 'change.expression': '가중치', 'change.from': '가져올 글', 'change.along': '향할 토큰', 'change.by': '배율', 'change.to': '값', 'change.apply': '적용',
   'kind.zero': '0으로', 'kind.scale': '세기 바꾸기', 'kind.set': '값 정하기', 'kind.patch': '다른 글의 값 넣기', 'kind.steer': '토큰 쪽으로 밀기', 'kind.edit': '가중치 고치기',
 
-  'error.gone': '서버가 응답하지 않습니다. “limpid serve”가 아직 실행 중입니까? 다시 시작한 뒤 다시 시도하십시오.', 'error.busy': '서버가 바쁩니다: {message} 잠시 뒤 다시 시도하십시오.', 'error.refused': '서버가 받아들이지 않았습니다: {message}', 'error.broken': '서버가 처리하지 못했습니다: {message} 자세한 것은 서버 기록에 있습니다.', 'error.key': '서버가 키를 요구합니다.', 'error.nomodel': '제공되는 모델이 없습니다. “limpid serve MODEL”로 모델과 함께 시작하십시오.', 'error.model': '이 모델을 보여 줄 수 없습니다: {message}', 'error.long': '글은 토큰 {length}개인데 이 모델은 {most}개까지 읽습니다. 위의 글을 줄인 뒤 다시 읽히십시오.', 'error.text': '위의 글을 줄이거나 바꾼 뒤 다시 읽히십시오.',
+  'error.gone': '서버가 응답하지 않습니다. “limpid serve”가 아직 실행 중입니까? 다시 시작한 뒤 다시 시도하십시오.', 'error.busy': '서버가 바쁩니다: {message} 잠시 뒤 다시 시도하십시오.', 'error.refused': '서버가 받아들이지 않았습니다: {message}', 'error.broken': '서버가 처리하지 못했습니다: {message} 자세한 것은 서버 기록에 있습니다.', 'error.key': '서버가 키를 요구합니다.', 'error.nomodel': '제공되는 모델이 없습니다. “limpid serve MODEL”로 모델과 함께 시작하십시오.', 'error.model': '이 모델을 보여 줄 수 없습니다: {message}', 'error.long': '글은 토큰 {length}개인데 {most}개까지만 읽습니다. 위의 글을 줄인 뒤 다시 읽히십시오.', 'error.text': '위의 글을 줄이거나 바꾼 뒤 다시 읽히십시오.',
   'key.ask': '이 서버는 API 키를 요구합니다(“limpid serve --api-key”에 준 것):', 'key.wrong': '키가 맞지 않습니다.', 'key.give': '이 키 쓰기',
 
   'tour': '둘러보기', 'tour.count': '{of}단계 가운데 {step}', 'tour.skip': '건너뛰기', 'tour.back': '뒤로', 'tour.next': '다음', 'tour.end': '시작하기',
