@@ -42,7 +42,7 @@ test('a heatmap: pixels, tiles that keep the extreme, an SVG that holds the numb
   assert.match(svg, /&lt;t&gt;/);
   assert.match(svg, /a&amp;b, y: 1/);
   assert.equal([...svg.matchAll(/<title>/g)].length, 3); // the forbidden cell has none
-  assert.match(svg, />−1(\.0+)?<\/text>.*url\(#scale\)/s); // its scale has a legend
+  assert.match(svg, />−1(\.0+)?<\/text>.*url\(#scale-signed-light\)/s); // its scale has a legend
   const spoken = heatmapSvg(m, { title: 't', rows: ['a', 'c'], cols: ['x', 'y'], scale: 'share', theme: 'light', texts: [['one', 'two'], ['three', '']] });
   assert.match(spoken, />one<\/text>/);
   const long = heatmapSvg(m, { title: 't', rows: ['a name that is much longer than others', 'c'], cols: ['x', 'y'], scale: 'share', theme: 'light' });
