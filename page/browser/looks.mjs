@@ -44,7 +44,7 @@ export const looks = ({ browser, server, program, models, rooms, expect, axeViol
   async 'errors are sentences'() {
     await open('text', 'lm', { text: 'plays '.repeat(200).trim() });
     const alert = (await page.locator('[role=alert]').first().textContent()).trim();
-    expect(alert.startsWith('The text has 201 tokens, and this model reads at most 32.'), `a text that is too long: "${alert}"`);
+    expect(alert.startsWith('The text has 201 tokens, and at most 32 are read.'), `a text that is too long: "${alert}"`);
     forget();
     const guarded = await serve(program, [models.lm], ['--quiet', '--api-key', 'secret']);
     const guest = await browser.newPage();
