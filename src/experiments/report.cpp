@@ -32,7 +32,7 @@ th,td{text-align:left;vertical-align:top;padding:4px 12px 4px 0;border-bottom:1p
 section td:first-child{min-width:9rem}.measures td:nth-child(2),.measures td:nth-child(4){white-space:nowrap}
 caption{text-align:left;font-weight:600}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:8px 24px;margin:1rem 0;align-items:end}
-figure{margin:0}figure svg{width:100%;height:auto}.figures>:only-child{max-width:560px}figcaption{font-weight:600;font-size:.9rem;line-height:1.35}
+figure{margin:0}figure svg{width:100%;height:auto}.figures>:only-child{max-width:560px}.wide{grid-column:1/-1;overflow-x:auto}.wide svg{min-width:640px}figcaption{font-weight:600;font-size:.9rem;line-height:1.35}
 .index td:last-child{white-space:nowrap}.number{display:block;font-size:.85rem;color:#555}.narrow{display:none;color:#555}
 @media(max-width:640px){.narrow{display:inline}.measures tr{display:flex;flex-wrap:wrap;gap:0 14px;border-bottom:1px solid #e4e4e4;padding:6px 0}
 .measures tr:first-child{display:none}.measures td{border:0;padding:0}.measures td:first-child{flex-basis:100%}}
@@ -117,7 +117,7 @@ std::string drawings(const Experiment& experiment, const Json& result, Language 
       figure.chart.width = 340;
       figure.chart.height = 220;
       const std::string svg = figure_svg(figure);
-      html += "<figure>";
+      html += figure.svg.empty() ? "<figure>" : "<figure class=\"wide\">";
       for (const std::string& caption : {title, figure.caption})
         if (!caption.empty()) html += "<figcaption>" + svg_escaped(caption) + "</figcaption>";
       html += svg.substr(svg.find("<svg")) + "</figure>\n";
