@@ -7,7 +7,7 @@ need_mpi "$build"
 kills=${2:-20}
 RANDOM=${LIMPID_SEED:-1}
 long=(train "$source_folder/recipes/copy.toml" data.folder=copy batch.shards=8 batch.accumulate=2 optimizer.clip_norm=0.5
-  model.d_model=128 model.encoder_ffn_dim=256 checkpoint.ema=0.9 checkpoint.average=2 stop.steps=$((30 * kills)) checkpoint.steps=5
+  model.d_model=128 model.encoder_ffn_dim=256 checkpoint.ema=0.9 checkpoint.average=2 stop.steps=$((90 * kills)) checkpoint.steps=5
   validation.steps=25 validation.translate=8 batch.tokens=256)
 start=$(date +%s%N)
 "$limpid" "${long[@]}" --threads 1 --out alone 2>log || { cat log; exit 1; }
@@ -18,7 +18,7 @@ for ((killed = 0; killed < kills; ++killed)); do
   victim=$((RANDOM % n))
   ranks "$n" "$limpid" "${long[@]}" --out parts >said 2>&1 &
   job=$!
-  sleep "$(awk -v r="$RANDOM" -v t="$took" -v k="$kills" 'BEGIN { print 1 + r / 32768 * t / 1000 * 2 / k }')"
+  sleep "$(awk -v r="$RANDOM" -v t="$took" -v k="$kills" 'BEGIN { print 0.3 + r / 32768 * t / 1000 * 1.2 / k }')"
   pid=$(rank_process "$victim" parts)
   [[ -z $pid ]] || kill -9 "$pid" 2>/dev/null
   cases=$((cases + 1))
