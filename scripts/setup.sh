@@ -93,14 +93,15 @@ install_packages() (
 
 # ---- building
 
-# configure PRESET: runs CMake if this preset is new, has changed, was built elsewhere, or can now build the tests or what is for
-# mpirun.
+# configure PRESET: runs CMake if this preset is new, has changed, was built elsewhere, or is to have the tests (with_tests) or
+# what is for mpirun. Once it has the tests it keeps them.
 configure() {
-  local preset=$1 folder=$root/build/$1 tests=ON one=OFF mpi=yes state before= fresh= log
-  [[ -z $(missing_packages test) ]] || tests=OFF one=ON # the tests cover every instruction set, others need only this one's
+  local preset=$1 folder=$root/build/$1 tests=OFF one=ON mpi=yes state before= fresh= log
   [[ -z $(missing_packages mpi) ]] || mpi=no
-  state="$root tests=$tests mpi=$mpi"
   [[ ! -f $folder/.configured ]] || before=$(<"$folder/.configured")
+  # The tests cover the kernels for every instruction set; others need only those for this processor's.
+  if [[ ${with_tests:-} || ($before == "$root tests=ON "* && -z $(missing_packages test)) ]]; then tests=ON one=OFF; fi
+  state="$root tests=$tests mpi=$mpi"
   [[ $before != "$state" || ! -f $folder/build.ninja || $root/CMakePresets.json -nt $folder/.configured ]] || return 0
   [[ -z $before || $before == "$root tests="* ]] || fresh=--fresh
   status "Configuring Limpid ($preset)"

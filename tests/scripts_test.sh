@@ -221,6 +221,22 @@ TEST(Tiny, D) { __builtin_trap(); }
   expect '$code == 1 && $out == *$'"'\n2 passed, 2 failed, 1 skipped'"
 }
 
+builds_for_this_processor_until_there_are_tests() {
+  local cache=$tree/build/release/CMakeCache.txt choices='^LIMPID_(TESTS|THIS_PROCESSOR):'
+  make_tree
+  run "$tree/limpid"
+  run grep -oE "$choices[A-Z]*=(ON|OFF)" "$cache"
+  expect '$out == *_TESTS:*=OFF* && $out == *_PROCESSOR:*=ON*'
+  run "$tree/test" tiny
+  run grep -oE "$choices[A-Z]*=(ON|OFF)" "$cache"
+  expect '$out == *_TESTS:*=ON* && $out == *_PROCESSOR:*=OFF*'
+  write_program 'std::puts("after the tests");'
+  run "$tree/limpid"
+  expect '$code == 7 && $out == "after the tests"'
+  run grep -oE "$choices[A-Z]*=(ON|OFF)" "$cache"
+  expect '$out == *_TESTS:*=ON* && $out == *_PROCESSOR:*=OFF*'
+}
+
 runs_the_tests_it_is_asked_for() {
   write_tests 'TEST(Tiny, Apple) {} TEST(Tiny, Pear) {} TEST(Other, Apple) {}'
   run "$tree/test" tiny
@@ -250,7 +266,8 @@ for case in runs_from_anywhere_with_nothing_around_it does_not_build_what_is_bui
   begins_the_demo_before_the_rest_is_built shows_what_the_compiler_says \
   shows_what_cmake_says survives_two_at_once survives_an_interrupt follows_a_tree_that_moves \
   names_missing_packages_to_a_user installs_missing_packages_as_root finds_what_came_from_elsewhere \
-  counts_test_cases_of_both_builds runs_the_tests_it_is_asked_for fails_when_the_tests_do_not_build; do
+  counts_test_cases_of_both_builds builds_for_this_processor_until_there_are_tests \
+  runs_the_tests_it_is_asked_for fails_when_the_tests_do_not_build; do
   rm -f "$tree"/bin/*
   $case
 done

@@ -81,8 +81,9 @@ bool gets_more(int64_t i, int64_t count) { return i < count / 8 || i >= 7 * coun
 struct Rules {
   std::string_view mix;
   DType type;
-  int64_t queries_per_key, experts, layers;
-  int64_t values, downs;  // how many there are
+  int64_t queries_per_key, experts;
+  int64_t layers;  // llama.cpp knows one number of them: of encoder-decoders the encoder's
+  int64_t values;  // how many matrices of values there are
 
   DType of_value(int64_t i) const {
     DType result = type;
@@ -97,10 +98,10 @@ struct Rules {
   }
   DType of_down(int64_t i) const {
     if (mix == "Q2_K") return DType::q3_k;
-    if (mix == "Q3_K_M") return i < downs / 16 ? DType::q5_k : DType::q4_k;
+    if (mix == "Q3_K_M") return i < layers / 16 ? DType::q5_k : DType::q4_k;
     if (mix == "Q3_K_L") return DType::q5_k;
-    if ((mix == "Q4_K_M" || mix == "Q5_K_M") && gets_more(i, downs)) return DType::q6_k;
-    if (mix == "Q4_K_S" && i < downs / 8) return DType::q5_k;
+    if ((mix == "Q4_K_M" || mix == "Q5_K_M") && gets_more(i, layers)) return DType::q6_k;
+    if (mix == "Q4_K_S" && i < layers / 8) return DType::q5_k;
     return type;
   }
   DType of_attention_output() const {
@@ -173,14 +174,16 @@ std::vector<DType> mixed_types(Model& model, std::string_view mix) {
     places.back().index = i;
   }
   if (config.cross_attention()) std::stable_sort(places.begin(), places.end(), counts_before);
-  const auto count = [&](Part part) {
-    return std::count_if(places.begin(), places.end(), [&](const Place& place) { return place.part == part; });
-  };
   const StackConfig& stack = config.stack();
   const bool experts = config.experts.count > 0;  // which count as one
-  const Rules rules{
-      mix,          found->type,        stack.heads / std::max<int64_t>(stack.kv_heads, 1), config.experts.count,
-      stack.layers, count(Part::value), experts ? stack.layers : count(Part::down)};
+  const auto values = std::count_if(places.begin(), places.end(),
+                                    [](const Place& place) { return place.part == Part::value; });
+  const Rules rules{mix,
+                    found->type,
+                    stack.heads / std::max<int64_t>(stack.kv_heads, 1),
+                    config.experts.count,
+                    config.cross_attention() ? config.encoder.layers : stack.layers,
+                    values};
   std::vector<DType> types(weights.size(), DType::f32);
   int64_t value = 0, down = 0;
   for (const Place& place : places) {

@@ -15,8 +15,7 @@ bool contains(const std::vector<int32_t>& ids, int32_t id) {
 int64_t context_of(const Config& config, const CompletionOptions& options) {
   const int64_t most = most_positions(config);
   if (!config.continues_text()) return most;
-  const int64_t own = config.max_positions > 0 ? config.max_positions : most;
-  const int64_t context = options.context > 0 ? options.context : own;
+  const int64_t context = options.context > 0 ? options.context : context_length(config);
   check(context <= most, "[complete] a context of {} tokens: the model has positions for {}", context, most);
   check(context >= 2, "[complete] a context of {} tokens: it takes two to go on from one", context);
   return context;

@@ -84,4 +84,9 @@ int64_t most_positions(const Config& config) {
   return has_table ? config.max_positions : std::numeric_limits<int64_t>::max();
 }
 
+int64_t context_length(const Config& config) {
+  const int64_t most = most_positions(config);
+  return config.max_positions > 0 && !config.recurrent() ? std::min(config.max_positions, most) : most;
+}
+
 }  // namespace limpid

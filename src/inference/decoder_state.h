@@ -117,5 +117,8 @@ std::unique_ptr<DecoderState> make_decoder_state(const Model& model);
 
 // The most tokens that the model can read in one text, as far as its table of positions decides.
 int64_t most_positions(const Config& config);
+// How many tokens it was made for: its table of positions or, with rotary ones, which never end, what its config says;
+// the largest integer where nothing limits it, as nothing does in recurrent models.
+int64_t context_length(const Config& config);
 
 }  // namespace limpid

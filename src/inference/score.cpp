@@ -92,8 +92,7 @@ void check_ids(const Config& config, std::span<const int32_t> ids) {
 
 int64_t context_of(const Config& config, const TextScoreOptions& options) {
   const int64_t most = most_positions(config);
-  const int64_t own = config.max_positions > 0 ? config.max_positions : most;
-  const int64_t context = options.context > 0 ? options.context : own;
+  const int64_t context = options.context > 0 ? options.context : context_length(config);
   check(context >= 2 && context <= most, "[score] a context of {} tokens: the model takes 2 to {}", context, most);
   return context;
 }

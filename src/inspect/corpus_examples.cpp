@@ -15,8 +15,7 @@ void cut(std::vector<int32_t>& ids, int64_t most) {
 
 // As Session::example, but a text that is longer than the model was made for is cut.
 Example example_of_text(const Session& session, const Text& text) {
-  const int64_t context = session.config().max_positions, reads = most_positions(session.config());
-  const int64_t most = context > 0 ? std::min(context, reads) : reads;
+  const int64_t most = context_length(session.config());
   std::vector<int32_t> read = input_ids(session.loaded, text.text), written;
   cut(read, most);
   if (session.two_sided()) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -12,12 +14,6 @@
 #include "server/http.h"
 
 namespace limpid {
-
-std::optional<int64_t> context_length(const Config& config) {
-  const int64_t table = most_positions(config);
-  if (config.max_positions > 0) return std::min(table, config.max_positions);
-  return table < (int64_t{1} << 30) ? std::optional(table) : std::nullopt;
-}
 
 namespace {
 
@@ -42,7 +38,7 @@ void refuse_files(const InterventionList& list) {
 
 void check_tokens(const Config& config, size_t tokens) {
   constexpr int64_t kMostTokens = 8192;  // more than that in one request would keep others waiting
-  const int64_t most = std::min(context_length(config).value_or(kMostTokens), kMostTokens);
+  const int64_t most = std::min(context_length(config), kMostTokens);
   if (static_cast<int64_t>(tokens) > most)
     throw HttpError(
         400, fmt::format("The text has {} tokens and at most {} are looked at: give a shorter one.", tokens, most),

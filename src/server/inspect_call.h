@@ -32,10 +32,6 @@ struct InspectLimits {
 // A word, quoted for a shell where that is needed.
 std::string shell_quoted(const std::string& word);
 
-// How many tokens a model was made for: its table of positions or, with rotary ones, which never end, its context.
-// Recurrent models have neither.
-std::optional<int64_t> context_length(const Config& config);
-
 class InspectCall {
  public:
   // A JSON object, or the bytes of a safetensors file with the metadata "limpid", a JSON object as text.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "inference/decoder_state.h"
@@ -172,6 +173,7 @@ Answer view_model(InspectCall& call) {
   const std::vector<ModelPart> parts = model_parts(model);
   int64_t parameters = 0;
   for (const ModelPart& part : parts) parameters += part.parameters;
+  const int64_t table = most_positions(config);
   const GenerationConfig& defaults = call.unchanged().loaded.generation;
   std::optional<std::string> example = example_text(call.unchanged(), call.served.path);
   if (dynamic_cast<const IdTokenizer*>(&call.unchanged().reader())) example = "1 2 3 4 5 6 7 8";
@@ -182,7 +184,7 @@ Answer view_model(InspectCall& call) {
                {"vocab", config.vocab},
                {"width", config.width},
                {"head_size", config.head_size},
-               {"max_positions", most_positions(config) < (int64_t{1} << 30) ? Json(most_positions(config)) : Json()},
+               {"max_positions", table < std::numeric_limits<int64_t>::max() ? Json(table) : Json()},
                {"two_sided", call.unchanged().two_sided()},
                {"writes", config.writes()},
                {"labels", config.labels},
@@ -256,8 +258,8 @@ Answer view_tokens(InspectCall& call) {
     json["written_by_model"] = call.written_by_model();
   }
   json["next"] = std::move(next);
-  const std::optional<int64_t> limit = context_length(call.config());
-  json["limit"] = limit ? Json(*limit) : Json();
+  const int64_t limit = context_length(call.config());
+  json["limit"] = limit < std::numeric_limits<int64_t>::max() ? Json(limit) : Json();
   return call.json(std::move(json), "limpid tokenize " + shell_quoted(call.served.path));
 }
 

@@ -1,7 +1,6 @@
 #include "server/openai_call.h"
 
 #include <charconv>
-#include <limits>
 #include <random>
 
 #include "inference/decoder_state.h"
@@ -44,10 +43,6 @@ std::vector<std::pair<int32_t, double>> read_bias(JsonFields& fields) {
     bias.emplace_back(id, by);
   }
   return bias;
-}
-
-int64_t context_of(const Config& config) {
-  return config.max_positions > 0 ? std::min(config.max_positions, most_positions(config)) : most_positions(config);
 }
 
 std::vector<int32_t> token_ids(const json& list, const char* field) {
@@ -125,7 +120,7 @@ CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& 
   CompletionOptions options;
   options.sampling = call.sampling;
   merge_sampling(call.options, wanted, options.sampling, options.rules);
-  const int64_t context = context_of(model.config());
+  const int64_t context = context_length(model.config());
   const bool continues = model.config().continues_text();
   const int64_t room = continues ? std::max<int64_t>(1, context - prompt_tokens + 1) : context;
   options.max_tokens =
@@ -142,7 +137,7 @@ CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& 
 
 void check_call(const OpenAiCall& call, const char* field, const ServedModel& model, const RequestLimits& limits) {
   const Config& config = model.config();
-  const int64_t context = config.recurrent() ? std::numeric_limits<int64_t>::max() : context_of(config);
+  const int64_t context = context_length(config);
   const int64_t most = limits.prompt_tokens > 0 ? std::min(limits.prompt_tokens, context) : context;
   for (const OpenAiCall::Prompt& prompt : call.prompts) {
     const auto length = static_cast<int64_t>(prompt.ids.size());

@@ -72,6 +72,9 @@ class Store {
   // slider rests: browsers refuse to change the address at every frame.
   go(change: Partial<View>, quietly = false): void {
     Object.assign(this.view, change);
+    this.changedView(quietly);
+  }
+  private changedView(quietly: boolean): void {
     clearTimeout(this.later);
     if (quietly) this.later = setTimeout(() => this.writeAddress('replaceState'), 100);
     else this.writeAddress('pushState');
@@ -94,7 +97,8 @@ class Store {
     return Number.isFinite(value) ? value : otherwise;
   }
   setOption(name: string, value: string | number, quietly = false): void {
-    this.go({ options: { ...this.view.options, [name]: String(value) } }, quietly);
+    this.view.options[name] = String(value); // only what reads this one option is computed again
+    this.changedView(quietly);
   }
   select(side: Side, position: number): void {
     this.go({ side, position });
