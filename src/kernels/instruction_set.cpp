@@ -6,6 +6,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <atomic>
 #include <chrono>
 
 #include "base/real.h"
@@ -71,13 +72,24 @@ HWY_EXPORT(read_all);
 
 std::string instruction_set() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 
-bool kernels_run_here() {
-#ifdef LIMPID_PROCESSOR_TARGET
-  return (hwy::SupportedTargets() & LIMPID_PROCESSOR_TARGET) != 0;
+namespace {
+
+bool has_byte_dot_products() {
+#if HWY_ARCH_X86
+  return __builtin_cpu_supports("avx512vnni") != 0;
 #else
-  return true;
+  return false;
 #endif
 }
+
+std::atomic<bool> byte_dot_products = has_byte_dot_products();
+
+}  // namespace
+
+bool uses_byte_dot_products() { return byte_dot_products.load(std::memory_order_relaxed); }
+void use_byte_dot_products(bool wanted) { byte_dot_products = wanted && has_byte_dot_products(); }
+
+bool kernels_run_here() { return (hwy::SupportedTargets() & HWY_STATIC_TARGET) != 0; }
 
 real read_numbers(const real* numbers, int64_t count) { return HWY_DYNAMIC_DISPATCH(read_all)(numbers, count); }
 

@@ -1,5 +1,5 @@
 // The product of one panel of a quantised matrix with some rows, for each instruction set: hence the guard that is
-// toggled. Include after kernels/quantized_simd.h and hwy/foreach_target.h.
+// toggled. Include after kernels/simd.h and hwy/foreach_target.h.
 #if defined(LIMPID_KERNELS_QUANTIZED_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIMPID_KERNELS_QUANTIZED_GEMM_INL_H_
 #undef LIMPID_KERNELS_QUANTIZED_GEMM_INL_H_
@@ -13,6 +13,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "kernels/instruction_set.h"
 #include "kernels/quantized_matrix.h"
 #include "kernels/quantized_rows.h"
 #include "kernels/simd-inl.h"
@@ -47,13 +48,20 @@ HWY_INLINE SumVec broadcast_group(const int8_t* x) {
   return hn::Set(Sums(), group);
 }
 
+// Whether add_products can be an instruction here, of processors that have it (AVX-512 VNNI).
+inline constexpr bool kMayHaveDotProducts = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3;
+
 // sum += Σ w·x over the four bytes of a lane, w unsigned, x signed; exact.
+template <bool kDotProducts>
 HWY_INLINE SumVec add_products(SumVec sum, SumVec w, SumVec x) {
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL  // with VNNI: this one and all that are better
-  // Highway finds out that the processor has VNNI but does not tell the compiler, so it must be told by its assembler.
-  asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(w.raw), "v"(x.raw));
-  return sum;
-#elif HWY_TARGET == HWY_SCALAR
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  if constexpr (kDotProducts) {
+    // The compiler does not know that the processor has it, so it must be told by its assembler.
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(w.raw), "v"(x.raw));
+    return sum;
+  }
+#endif
+#if HWY_TARGET == HWY_SCALAR
   const auto weights = static_cast<uint32_t>(hn::GetLane(w)), inputs = static_cast<uint32_t>(hn::GetLane(x));
   int32_t total = hn::GetLane(sum);
   for (int i = 0; i < 32; i += 8)
@@ -89,7 +97,7 @@ HWY_INLINE FactorVec load_factors(const std::byte* factors, const std::byte* uni
   return hn::Mul(load_halves(units, output), hn::ConvertTo(Factors(), steps));
 }
 
-template <int R>
+template <int R, bool kDotProducts>
 struct TileRows {
   const int8_t* quants[R];
   const float* scales[R];
@@ -109,13 +117,13 @@ using TileSums = SumVec[R][kTileVectors];
 
 // The products of a group of four inputs, the first of which is `input`, into all sums of a tile; weight(v) are the
 // weights of vector v as bytes.
-template <int R, class Weights>
-HWY_INLINE void multiply_group(const TileRows<R>& x, int64_t input, TileSums<R>& sums, const Weights& weight) {
+template <int R, bool D, class Weights>
+HWY_INLINE void multiply_group(const TileRows<R, D>& x, int64_t input, TileSums<R>& sums, const Weights& weight) {
   SumVec w[kTileVectors];
   unroll<kTileVectors>([&](auto v) HWY_ATTR { w[v] = weight(static_cast<int>(v)); });
   unroll<R>([&](auto r) HWY_ATTR {
     const SumVec group = broadcast_group(x.quants[r] + input);
-    unroll<kTileVectors>([&](auto v) HWY_ATTR { sums[r][v] = add_products(sums[r][v], w[v], group); });
+    unroll<kTileVectors>([&](auto v) HWY_ATTR { sums[r][v] = add_products<D>(sums[r][v], w[v], group); });
   });
 }
 
@@ -125,8 +133,8 @@ HWY_INLINE SumVec load_group(const std::byte* group, int output, int v) {
 }
 
 // Groups of whole bytes.
-template <int R>
-HWY_INLINE void multiply_bytes(const std::byte* groups, int64_t count, const TileRows<R>& x, int64_t input, int output,
+template <int R, bool D>
+HWY_INLINE void multiply_bytes(const std::byte* groups, int64_t count, const TileRows<R, D>& x, int64_t input, int output,
                                TileSums<R>& sums) {
   for (int64_t g = 0; g < count; ++g, groups += kGroupBytes, input += 4)
     multiply_group<R>(x, input, sums, [&](int v) HWY_ATTR { return load_group(groups, output, v); });
@@ -143,8 +151,8 @@ HWY_INLINE SumVec shifted(SumVec words) {  // to the left, or by less than nothi
 }
 
 // The first or second 16 of 32 inputs, of which a group has the lower four bits and further groups those above.
-template <PanelForm form, int kHalf, int R>
-HWY_INLINE void multiply_nibbles(const std::byte* panel, const TileRows<R>& x, int64_t input, int output,
+template <PanelForm form, int kHalf, int R, bool D>
+HWY_INLINE void multiply_nibbles(const std::byte* panel, const TileRows<R, D>& x, int64_t input, int output,
                                  TileSums<R>& sums) {
   constexpr int above = bits_above_nibbles(form);
   unroll<4>([&](auto g) HWY_ATTR {
@@ -161,8 +169,8 @@ HWY_INLINE void multiply_nibbles(const std::byte* panel, const TileRows<R>& x, i
   });
 }
 
-template <int R>
-HWY_INLINE void start_sums(const TileRows<R>& x, int64_t block, bool from_zero, TileSums<R>& sums) {
+template <int R, bool D>
+HWY_INLINE void start_sums(const TileRows<R, D>& x, int64_t block, bool from_zero, TileSums<R>& sums) {
   unroll<R>([&](auto r) HWY_ATTR {
     const SumVec start = hn::Set(Sums(), from_zero ? 0 : x.starts[r][block]);
     unroll<kTileVectors>([&](auto v) HWY_ATTR { sums[r][v] = start; });
@@ -184,8 +192,8 @@ template <int R>
 using TileFloats = FactorVec[R][kTileVectors];
 
 // One factor's share of block b, all of it or a half, into the sums of a tile: those held, or where the results go.
-template <PanelForm form, int kPart, int R>
-HWY_INLINE void multiply_part(const std::byte* panel, const std::byte* units, int64_t b, const TileRows<R>& x,
+template <PanelForm form, int kPart, int R, bool D>
+HWY_INLINE void multiply_part(const std::byte* panel, const std::byte* units, int64_t b, const TileRows<R, D>& x,
                               int output, TileFloats<R>& held, TileOut out) {
   constexpr int parts = has_halves(form) ? 2 : 1;
   constexpr int64_t half_inputs = kBlockNumbers / 2;
@@ -222,8 +230,8 @@ HWY_INLINE void multiply_part(const std::byte* panel, const std::byte* units, in
 }
 
 // W with scales for blocks of 32 inputs. `start`: what a panel's outputs are added to.
-template <PanelForm form, int R>
-HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const TileRows<R>& x, int output,
+template <PanelForm form, int R, bool D>
+HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const TileRows<R, D>& x, int output,
                                 const float* start, TileOut out) {
   const Factors d;
   TileFloats<R> held;
@@ -254,8 +262,8 @@ HWY_INLINE void multiply_blocks(const std::byte* panel, int64_t blocks, const Ti
 }
 
 // W with one scale per output.
-template <int R>
-HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const TileRows<R>& x, int output,
+template <int R, bool D>
+HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const TileRows<R, D>& x, int output,
                               const float* start, TileOut out) {
   const Factors d;
   TileSums<R> sums;
@@ -274,14 +282,14 @@ HWY_INLINE void multiply_rows(const std::byte* panel, int64_t groups, const Tile
 }
 
 // Flattened: with this many forms the compiler would leave some of the steps as calls, and their sums in memory.
-template <PanelForm form, int R>
+template <PanelForm form, int R, bool D>
 HWY_NOINLINE HWY_FLATTEN void multiply_tile(const QuantizedMatrix& w, const std::byte* panel, const QuantizedRows& rows,
                                             int64_t first, const float* start, Matrix y) {
   // A whole panel of floats is written where it belongs.
   HWY_ALIGN float results[R * kPanelOutputs];
   const bool in_place = std::is_same_v<real, float> && y.cols == kPanelOutputs;
   const TileOut out = in_place ? TileOut{reinterpret_cast<float*>(y.data), y.stride} : TileOut{results, kPanelOutputs};
-  const TileRows<R> x(rows, first);
+  const TileRows<R, D> x(rows, first);
   for (int output = 0; output < kPanelOutputs; output += kTileOutputs) {
     if constexpr (form == PanelForm::rows_of_bytes)
       multiply_rows<R>(panel, (w.cols + 3) / 4, x, output, start, out);
@@ -295,24 +303,25 @@ HWY_NOINLINE HWY_FLATTEN void multiply_tile(const QuantizedMatrix& w, const std:
 constexpr int smaller_tile(int rows) { return rows > 2 ? rows - 2 : 1; }  // 6, 4, 2, 1
 
 // Tiles of R rows, and what remains in smaller ones.
-template <PanelForm form, int R>
+template <PanelForm form, int R, bool D>
 void multiply_tiles(const QuantizedMatrix& w, const std::byte* panel, const QuantizedRows& rows, int64_t first,
                     const float* start, Matrix y) {
   int64_t i = 0;
-  for (; i + R <= y.rows; i += R) multiply_tile<form, R>(w, panel, rows, first + i, start, y.rows_from(i, R));
+  for (; i + R <= y.rows; i += R) multiply_tile<form, R, D>(w, panel, rows, first + i, start, y.rows_from(i, R));
   if constexpr (R > 1) {
-    if (i < y.rows) multiply_tiles<form, smaller_tile(R)>(w, panel, rows, first + i, start, y.rows_from(i, y.rows - i));
+    if (i < y.rows) multiply_tiles<form, smaller_tile(R), D>(w, panel, rows, first + i, start, y.rows_from(i, y.rows - i));
   }
 }
 
 // y = rows[first…]·panelᵀ (+ bias): y has as many columns as the panel has outputs.
-inline void multiply_panel(const QuantizedMatrix& w, int64_t panel, const QuantizedRows& rows, int64_t first,
+template <bool D>
+void multiply_panel_by(const QuantizedMatrix& w, int64_t panel, const QuantizedRows& rows, int64_t first,
                            const real* bias, Matrix y) {
   const std::byte* const at = w.panel(panel);
   HWY_ALIGN float start[kPanelOutputs] = {};
   if (bias) std::transform(bias, bias + y.cols, start, [](real b) { return static_cast<float>(b); });
   const auto multiply = [&]<PanelForm form>(std::integral_constant<PanelForm, form>)
-                            HWY_ATTR { multiply_tiles<form, kTileRows>(w, at, rows, first, start, y); };
+                            HWY_ATTR { multiply_tiles<form, kTileRows, D>(w, at, rows, first, start, y); };
   switch (w.form) {
     case PanelForm::rows_of_bytes: return multiply(std::integral_constant<PanelForm, PanelForm::rows_of_bytes>());
     case PanelForm::bytes: return multiply(std::integral_constant<PanelForm, PanelForm::bytes>());
@@ -333,6 +342,14 @@ inline void multiply_panel(const QuantizedMatrix& w, int64_t panel, const Quanti
     case PanelForm::halves_of_nibbles_with_minima:
       return multiply(std::integral_constant<PanelForm, PanelForm::halves_of_nibbles_with_minima>());
   }
+}
+
+inline void multiply_panel(const QuantizedMatrix& w, int64_t panel, const QuantizedRows& rows, int64_t first,
+                           const real* bias, Matrix y) {
+  if (kMayHaveDotProducts && kernels::uses_byte_dot_products())
+    multiply_panel_by<kMayHaveDotProducts>(w, panel, rows, first, bias, y);
+  else
+    multiply_panel_by<false>(w, panel, rows, first, bias, y);
 }
 
 }  // namespace limpid::HWY_NAMESPACE

@@ -1,6 +1,6 @@
 #include "kernels/quantized_gemm.h"
 
-#include "kernels/quantized_simd.h"
+#include "kernels/simd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/quantized_gemm.cpp"

@@ -1,13 +1,11 @@
 #include "kernels/quantized_gemm.h"
 
-#include "kernels/quantized_simd.h"
-// before what includes Highway's own headers: these tests run on one instruction set more than the others
-
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "base/random.h"
+#include "kernels/instruction_set.h"
 #include "kernels/test_support.h"
 #include "tensor/block_types.h"
 #include "tensor/quantize.h"
@@ -193,6 +191,25 @@ TEST(QuantizedGemm, RowOfBlocksDoesNotDependOnItsNeighboursOrOnThreads) {
         }
       });
     });
+  }
+}
+
+TEST(QuantizedGemm, DotProductsOfBytesChangeNothing) {
+  if (!kernels::uses_byte_dot_products()) GTEST_SKIP() << "this processor has none";
+  const TestMatrix x = TestMatrix::normal(9, 512, 0, 2);
+  std::vector<std::pair<std::string, QuantizedMatrix>> matrices;
+  for (const DType type : kTypes) matrices.emplace_back(name_of(type), StoredTestMatrix(type, 150, 512, 1).packed());
+  for (const char* name : {"Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"})
+    matrices.emplace_back(name, random_blocks(*block_type_named(name), 150, 512).packed());
+  for (const auto& [name, w] : matrices) {
+    const kernels::QuantizedPart part{&w, nullptr, 0};
+    TestMatrix with(9, 150), without(9, 150);
+    kernels::quantized_gemm(x.view(), std::span(&part, 1), with.view());
+    kernels::use_byte_dot_products(false);
+    kernels::quantized_gemm(x.view(), std::span(&part, 1), without.view());
+    kernels::use_byte_dot_products(true);
+    for (int64_t i = 0; i < 9; ++i)
+      for (int64_t o = 0; o < 150; ++o) ASSERT_EQ(with(i, o), without(i, o)) << name << " " << i << ", " << o;
   }
 }
 
