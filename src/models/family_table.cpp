@@ -67,6 +67,16 @@ const std::vector<FamilyRow>& family_table() {
   return table;
 }
 
+std::optional<Family> family_of(std::string_view model_type) {
+  for (const FamilyRow& row : family_table()) {
+    if (row.model_type != model_type) continue;
+    if (row.kind == "encoder") return Family::encoder;
+    if (row.kind == "language model") return Family::language_model;
+    return row.kind == "encoder-decoder" ? Family::seq2seq : Family::rnn_seq2seq;
+  }
+  return {};
+}
+
 std::string family_markdown(FamilyAbilities (*abilities)(std::string_view model_type)) {
   std::string text =
       "| model_type | models | what is its own | run | train | look | quantise | GGUF in | GGUF out | HF out | agrees "

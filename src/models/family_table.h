@@ -1,9 +1,12 @@
 #pragma once
 // Every family that can be opened, in the words of people: what docs/models.md and limpid models show.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "models/config.h"
 
 namespace limpid {
 
@@ -17,6 +20,9 @@ struct FamilyRow {
 
 // In the order of kinds; one row for each model_type that configs are read of, which a test holds.
 const std::vector<FamilyRow>& family_table();
+
+// What kind of model a model_type is; none: it is unknown.
+std::optional<Family> family_of(std::string_view model_type);
 
 // What can be done with a family.
 struct FamilyAbilities {

@@ -20,6 +20,7 @@ struct OwnText {
   bool characters = false;                      // of text: letter by letter
   std::string from;                             // a model folder to go on from; empty: from scratch
   double minutes = 10;
+  bool minutes_given = true;           // false: nobody asked for so many, and stop.steps or stop.epochs may take longer
   std::vector<std::string> overrides;  // "key=value"
 };
 

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/paths.h"
-#include "formats/model_folder.h"
 #include "models/parameter_table.h"
 #include "training/auto_recipe.h"
 #include "training/model_ladder.h"
+#include "training/start_from.h"
 
 namespace limpid {
 namespace {
@@ -19,8 +19,9 @@ using Kind = OwnText::Kind;
 constexpr int64_t kLittleText = 100'000;  // bytes: too few for subwords that a writer could learn from
 constexpr int64_t kMuchText = 3'000'000;  // bytes: a language model of this seldom sees a line often
 constexpr int64_t kClosedWorld = 4000;    // different words of a text that uses the same ones over and over
-constexpr int64_t kMaxLength = 256;       // tokens of an example, that positions are made for
-constexpr int64_t kHeldOut = 2000;        // lines at most
+constexpr int64_t kUsualLength = 256;     // tokens of an example, that positions are made for
+constexpr int64_t kLongest = 1024, kLongestLabelled = 512;  // … where the text has long ones
+constexpr int64_t kHeldOut = 2000;                          // lines at most
 
 std::string size_text(int64_t bytes) {
   if (bytes < 1'000'000) return fmt::format("{:.0f} kB", std::ceil(static_cast<double>(bytes) / 1e3));
@@ -41,13 +42,29 @@ std::string describe_side(const SideSurvey& side) {
 }
 
 // Which column of a TSV has the labels: the one with fewer different texts.
-bool label_first(const TextSurvey& survey) { return survey.sides[0].characters <= survey.sides[1].characters; }
+bool label_first(const TextSurvey& survey) {
+  const SideSurvey &first = survey.sides[0], &second = survey.sides[1];
+  return first.distinct_lines != second.distinct_lines ? first.distinct_lines < second.distinct_lines
+                                                       : first.characters <= second.characters;
+}
+
+// Tokens that 95 % of the lines have at most, roughly: a subword is two and a half bytes of a small vocabulary.
+int64_t usual_length(const OwnText& text, const TextSurvey& survey) {
+  double most = 0;
+  for (const SideSurvey& side : survey.sides) {
+    const double bytes = static_cast<double>(side.bytes) * static_cast<double>(survey.sampled) /
+                         static_cast<double>(std::max<int64_t>(side.characters * survey.lines, 1));
+    const bool letters = text.kind == Kind::text && (text.characters || side.bytes < kLittleText);
+    most = std::max(most, static_cast<double>(side.most_characters) * (letters ? 1 : bytes / 2.5));
+  }
+  return static_cast<int64_t>(most) + 3;  // begin, end, and what a prefix space costs
+}
 
 bool is_lines(const OwnText& text, const TextSurvey& survey) {
   if (!text.unit.empty()) return text.unit == "lines";
   const auto words =
       static_cast<double>(survey.sides[0].words) / static_cast<double>(std::max<int64_t>(survey.sampled, 1));
-  return survey.ends_sentence >= 0.9 || words <= 3;
+  return (survey.ends_sentence >= 0.9 || words <= 3) && usual_length(text, survey) <= kLongest;
 }
 
 // A text that says everything with the same few words, as grammars and logs do.
@@ -85,19 +102,21 @@ std::string overridden_family(const OwnText& text, const std::string& family) {
   return family;
 }
 
-// Keys of a config.json that follow from the tokenizer, or that say nothing about the model.
-nlohmann::ordered_json model_of_folder(const std::string& folder) {
-  nlohmann::ordered_json model = read_model_config(folder).json, kept;
-  for (const auto& [key, value] : model.items()) {
-    const bool of_tokens = key == "vocab_size" || key == "decoder_vocab_size" || key.ends_with("_token_id");
-    const bool of_labels = key == "id2label" || key == "label2id" || key == "num_labels" || key == "problem_type";
-    const bool record = key == "architectures" || key == "torch_dtype" || key == "dtype" || key.starts_with("_") ||
-                        key == "transformers_version" || key == "bad_words_ids" || key == "forced_eos_token_id";
-    if (!of_tokens && !of_labels && !record && !value.is_null()) kept[key] = value;
-  }
-  check(!model.contains("quantization_config"),
-        "[train] {}: its weights are quantised: go on from the model that it was made of", folder);
-  return kept;
+// The longest example that is learned from, so that nearly all are; what is longer is dropped (of texts with labels,
+// cut).
+int64_t longest_for(const OwnText& text, const TextSurvey& survey) {
+  const int64_t rounded = (usual_length(text, survey) + 63) / 64 * 64;
+  return std::clamp(rounded, kUsualLength, text.kind == Kind::labels ? kLongestLabelled : kLongest);
+}
+
+// The model is what it is, and reads no more than its positions.
+void go_on_from(Recipe& recipe, const std::string& from) {
+  recipe.start_from = absolute_path(from).string();
+  recipe.model = model_of(from);
+  const int64_t positions = parse_config(recipe.model).max_positions;
+  if (positions <= 0) return;  // none that are counted
+  recipe.data.max_length = std::min(recipe.data.max_length, positions);
+  recipe.batch.window = std::min(recipe.batch.window, positions);
 }
 
 void choose_tokens(ChosenRecipe& chosen, const OwnText& text, const TextSurvey& survey) {
@@ -163,7 +182,7 @@ ChosenRecipe choose_data(const OwnText& text, const TextSurvey& survey) {
   recipe.data.train = absolute(text.files);
   recipe.data.valid = absolute(text.valid);
   recipe.data.test = absolute(text.test);
-  recipe.data.max_length = kMaxLength;
+  recipe.data.max_length = longest_for(text, survey);
   recipe.data.valid_most = kHeldOut;
   recipe.data.valid_share = survey.lines < 2000 ? 0.1 : 0.05;
   if (text.kind == Kind::pairs) recipe.data.max_ratio = 9;  // sides that differ more are no translations
@@ -171,23 +190,29 @@ ChosenRecipe choose_data(const OwnText& text, const TextSurvey& survey) {
     recipe.data.labels = true;
     recipe.data.columns = label_first(survey) ? std::vector<int64_t>{1, 0} : std::vector<int64_t>{0, 1};
     chosen.decisions.push_back(
-        {"labels", label_first(survey) ? "the first column" : "the second column", "its texts are the shorter ones"});
+        {"labels", label_first(survey) ? "the first column" : "the second column",
+         fmt::format("it has {} different texts, the other {}",
+                     with_separators(survey.sides[label_first(survey) ? 0 : 1].distinct_lines),
+                     with_separators(survey.sides[label_first(survey) ? 1 : 0].distinct_lines))});
   }
   choose_tokens(chosen, text, survey);
   if (text.kind == Kind::text) {
     const bool lines = is_lines(text, survey);
     recipe.data.unit = lines ? "lines" : "stream";
     recipe.batch.window = lines ? 0 : text.minutes < 2 ? 64 : text.minutes < 10 ? 128 : 256;
-    chosen.decisions.push_back({"examples", lines ? "every line" : "windows of one long text",
-                                !text.unit.empty() ? "as asked"
-                                : lines            ? "lines end as sentences do (it can be read as one text instead)"
-                                        : "lines go on from one to the next (they can be read one by one instead)"});
+    chosen.decisions.push_back(
+        {"examples", lines ? "every line" : "windows of one long text",
+         !text.unit.empty() ? "as asked"
+         : lines            ? "lines end as sentences do (it can be read as one text instead)"
+                            : "lines are long, or go on from one to the next (they can be read one by one instead)"});
   }
   recipe.stop.steps = 1000;
   recipe.schedule = {.kind = "linear", .learning_rate = 0.003, .warmup = 100, .final = 0};
   const std::string family = overridden_family(text, family_for(text, survey));
-  recipe.model = text.from.empty() ? rung_model(family, model_ladder()[0], kMaxLength, 0) : model_of_folder(text.from);
-  if (!text.from.empty()) recipe.start_from = absolute_path(text.from).string();
+  if (text.from.empty())
+    recipe.model = rung_model(family, model_ladder()[0], recipe.data.max_length, 0);
+  else
+    go_on_from(recipe, text.from);
   recipe.validation.translate = text.minutes < 5 ? 100 : 200;
   recipe = with_overrides(recipe, text.overrides);
   const Task task = task_of(recipe), asked = text.kind == Kind::pairs    ? Task::translation
@@ -195,9 +220,9 @@ ChosenRecipe choose_data(const OwnText& text, const TextSurvey& survey) {
                                                                          : Task::language_model;
   check(task == asked || (asked == Task::language_model && task == Task::masked), "[train] a {} cannot learn this: {}",
         recipe.model.value("model_type", "model"),
-        asked == Task::translation      ? "pairs are learned by marian, pegasus and rnn_seq2seq"
-        : asked == Task::classification ? "labels are learned by bert"
-                                        : "text is learned by gpt2, llama and bert");
+        asked == Task::translation      ? "pairs are learned by encoder-decoders, such as marian"
+        : asked == Task::classification ? "labels are learned by encoders, such as bert"
+                                        : "text is learned by language models and encoders, such as llama and bert");
   return chosen;
 }
 

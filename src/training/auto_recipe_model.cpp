@@ -83,8 +83,10 @@ class Chooser {
     amounts_.source = pairs ? static_cast<double>(report.tokens[0]) : 0;
     amounts_.target = static_cast<double>(std::max<int64_t>(report.tokens[pairs ? 1 : 0], 1));
     amounts_.vocab = text.kind == Kind::labels ? 0 : static_cast<double>(dataset.tokenizers.target->size());
-    amounts_.seconds = kForTraining * 60 * text.minutes;
-    recipe_.stop.minutes = text.minutes;
+    const double asked = asked_end().minutes;
+    minutes_ = asked > 0 ? asked : text.minutes;
+    recipe_.stop.minutes = minutes_;
+    amounts_.seconds = kForTraining * 60 * minutes_;
     recipe_.checkpoint.keep = 1;
     recipe_.optimizer.clip_norm = 1;
   }
@@ -107,7 +109,7 @@ class Chooser {
 
   void choose_batch() {
     const double longer = std::max(amounts_.source, amounts_.target);
-    recipe_.batch.tokens = batch_tokens(text_.minutes, longer);
+    recipe_.batch.tokens = batch_tokens(minutes_, longer);
     recipe_ = with_overrides(recipe_, text_.overrides);
     amounts_.batch = std::max(1.0, static_cast<double>(recipe_.batch.tokens) * amounts_.target / longer);
   }
@@ -123,6 +125,11 @@ class Chooser {
 
   static double rate_for(double width) { return std::round(3e5 * std::pow(128 / width, 0.75)) / 1e8; }
 
+  // A trained model is only to be moved a little.
+  double rate_of_kept_model() const {
+    return rate_for(static_cast<double>(std::max<int64_t>(parse_config(recipe_.model).width, 512))) / 4;
+  }
+
   double measured_flops(size_t rung, double seconds) {
     const Recipe recipe = with_rung(rung, 0.1);
     timing_ = timer_(recipe, seconds);
@@ -133,13 +140,13 @@ class Chooser {
   }
 
   void choose_size() {
-    size_t measured = text_.minutes < 1 ? 0 : 1;
+    size_t measured = minutes_ < 1 ? 0 : 1;
     double flops = measured_flops(measured, 0.5);
-    Pick pick = pick_rung(family_, amounts_, text_.minutes, flops);
+    Pick pick = pick_rung(family_, amounts_, minutes_, flops);
     for (int tries = 0; tries < 3 && pick.rung != measured; ++tries) {  // the speed of the very size that is taken
       measured = pick.rung;
       flops = measured_flops(measured, 1);
-      const Pick again = pick_rung(family_, amounts_, text_.minutes, flops);
+      const Pick again = pick_rung(family_, amounts_, minutes_, flops);
       if (again.rung >= pick.rung) break;
       pick = again;
     }
@@ -159,28 +166,50 @@ class Chooser {
            "the run goes on from its weights");
   }
 
+  // What the user says of the end: by the keys of [stop], or 0.
+  Recipe::Stopping asked_end() const {
+    Recipe open = recipe_;
+    open.stop = {.steps = int64_t{1} << 40, .minutes = 1e9};  // something has to end it
+    Recipe::Stopping asked = with_overrides(open, text_.overrides).stop;
+    if (asked.steps == open.stop.steps) asked.steps = 0;
+    if (asked.minutes == open.stop.minutes) asked.minutes = 0;
+    return asked;
+  }
+
   void choose_schedule() {
+    const Recipe::Stopping asked = asked_end();
+    const double per_epoch = amounts_.target / amounts_.batch;
     const double by_time = amounts_.seconds / timing_.seconds;
-    const double most = most_epochs(text_.kind) * amounts_.target / amounts_.batch;
-    const bool enough = by_time > std::max(most, static_cast<double>(kFewestUpdates));
-    const auto steps = std::max<int64_t>(
-        static_cast<int64_t>(enough ? std::max(most, static_cast<double>(kFewestUpdates)) : by_time), 20);
+    const double most = std::max(most_epochs(text_.kind) * per_epoch, static_cast<double>(kFewestUpdates));
+    const bool enough = by_time > most;
+    double updates = enough ? most : by_time;
+    const bool counted = asked.steps > 0 || asked.epochs > 0;  // by the user
+    if (counted) {
+      const double by_steps = asked.steps > 0 ? static_cast<double>(asked.steps) : 1e18;
+      updates = asked.epochs > 0 ? std::min(by_steps, static_cast<double>(asked.epochs) * per_epoch) : by_steps;
+      // Nobody asked for the ten minutes that are usual.
+      if (!text_.minutes_given && asked.minutes == 0) recipe_.stop.minutes = 0;
+      if (recipe_.stop.minutes > 0) updates = std::min(updates, by_time);
+    }
+    const auto steps = std::max<int64_t>(static_cast<int64_t>(updates), counted ? 1 : 20);
     const double epochs = amounts_.epochs(static_cast<double>(steps));
     const bool closed = recipe_.tokenizer.kind == "words" && text_.kind == Kind::text;
     const double dropout = closed ? 0 : dropout_for(epochs);
     if (text_.from.empty()) recipe_ = with_rung(rung_, dropout);
-    if (!text_.from.empty()) recipe_.schedule.learning_rate = rate_for(512) / 4;
+    if (!text_.from.empty()) recipe_.schedule.learning_rate = rate_of_kept_model();
     decide("batch", fmt::format("{} tokens", with_separators(recipe_.batch.tokens)),
            fmt::format("{:.3f} s per update on this machine", timing_.seconds));
-    recipe_.stop.steps = steps;
+    recipe_.stop.steps = asked.epochs > 0 && asked.steps == 0 ? 0 : steps;
     recipe_.schedule.kind = "linear";
     recipe_.schedule.warmup = std::clamp<int64_t>(steps / 12, 1, 1000);
     decide("schedule",
            fmt::format("{} updates, {:.{}f} epochs, learning rate {} falling to 0", with_separators(steps), epochs,
                        epochs < 10 ? 1 : 0, recipe_.schedule.learning_rate),
-           enough ? fmt::format("about {}: more epochs would only learn it by heart",
-                                clock(static_cast<double>(steps) * timing_.seconds / kForTraining))
-                  : fmt::format("what fits into {:g} minute{}", text_.minutes, text_.minutes == 1 ? "" : "s"));
+           counted
+               ? fmt::format("as asked, about {}", clock(static_cast<double>(steps) * timing_.seconds / kForTraining))
+           : enough ? fmt::format("about {}: more epochs would only learn it by heart",
+                                  clock(static_cast<double>(steps) * timing_.seconds / kForTraining))
+                    : fmt::format("what fits into {:g} minute{}", minutes_, minutes_ == 1 ? "" : "s"));
     if (text_.from.empty())
       decide("dropout", fmt::format("{}", dropout),
              closed ? "a closed vocabulary: what the text says is to be learned by heart"
@@ -198,7 +227,7 @@ class Chooser {
   }
 
   void choose_validation(int64_t steps) {
-    const int64_t times = text_.minutes < 3 ? 4 : text_.minutes < 60 ? 8 : 16;
+    const int64_t times = minutes_ < 3 ? 4 : minutes_ < 60 ? 8 : 16;
     recipe_.validation.steps = recipe_.checkpoint.steps = (steps + times - 1) / times;
     recipe_.validation.metric = text_.kind == Kind::pairs ? "chrf" : text_.kind == Kind::labels ? "exact" : "loss";
     recipe_.decode.beam = 4;
@@ -218,6 +247,7 @@ class Chooser {
   const Dataset& dataset_;
   const StepTimer& timer_;
   std::string family_;
+  double minutes_ = 0;
   Amounts amounts_;
   StepTiming timing_;
   size_t rung_ = 0;

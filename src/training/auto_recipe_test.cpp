@@ -137,6 +137,55 @@ TEST_F(AutoRecipeTest, OverridesAreKept) {
   EXPECT_EQ(recipe.seed, 5u);
 }
 
+// What the user says of the end is what warm-up and dropout are chosen for, not what the machine would have time for.
+TEST_F(AutoRecipeTest, TheScheduleIsChosenAroundTheEnd) {
+  OwnText text = pairs(2000);
+  const Prepared prepared = prepare(text);
+  text.minutes_given = false;
+  text.overrides = {"stop.steps=50"};
+  const Recipe few = choose(text, prepared, 2e11).recipe;
+  EXPECT_EQ(few.stop.steps, 50);
+  EXPECT_EQ(few.stop.minutes, 0);  // nobody asked for the ten that are usual
+  EXPECT_LE(few.schedule.warmup, 5);
+  EXPECT_LE(few.model["dropout"].get<double>(), 0.1);
+  EXPECT_LE(few.validation.steps, 50);
+  text.overrides = {"stop.epochs=1"};
+  const Recipe once = choose(text, prepared, 2e11).recipe;
+  EXPECT_EQ(once.stop.steps, 0);
+  EXPECT_EQ(once.stop.epochs, 1);
+  EXPECT_EQ(once.model["dropout"].get<double>(), 0);
+  EXPECT_EQ(once.optimizer.label_smoothing, 0);
+  text.overrides = {"stop.minutes=1"};
+  const Recipe minute = choose(text, prepared, 2e10).recipe;
+  text.overrides = {};
+  text.minutes = 1;
+  const Recipe same = choose(text, prepared, 2e10).recipe;
+  EXPECT_EQ(minute.model["d_model"], same.model["d_model"]);
+  EXPECT_EQ(minute.stop.steps, same.stop.steps);
+  EXPECT_EQ(minute.stop.minutes, same.stop.minutes);
+}
+
+TEST_F(AutoRecipeTest, LongExamplesAreNotDropped) {
+  const auto review = [](int64_t i) {
+    std::string text;
+    for (int64_t k = 0; k < 200; ++k) text += fmt::format("word{} ", (i * 7 + k * 13) % 400);
+    return text;
+  };
+  OwnText own{.kind = Kind::labels};
+  own.files = {write("long.tsv", 60, [&](int64_t i) { return (i % 2 ? "good\t" : "bad\t") + review(i); })};
+  const Prepared prepared = prepare(own);
+  EXPECT_EQ(prepared.dataset.train_report.dropped.size(), 0u);
+  EXPECT_GT(prepared.data.recipe.data.max_length, 256);
+  EXPECT_LE(prepared.data.recipe.data.max_length, 512);
+  const auto line = [&](int64_t i) { return review(i) + "ends."; };
+  own = {.kind = Kind::text, .files = {write("long.txt", 200, line)}};
+  const Prepared lines = prepare(own);
+  EXPECT_EQ(lines.data.recipe.data.unit, "lines");
+  EXPECT_EQ(lines.dataset.train_report.dropped.size(), 0u);
+  own.files = {write("letters.txt", 60, line)};  // so little that it is read letter by letter: no line would fit
+  EXPECT_EQ(prepare(own).data.recipe.data.unit, "stream");
+}
+
 TEST_F(AutoRecipeTest, AnotherFamilyHasItsOwnKeys) {
   OwnText text = pairs(500);
   text.overrides = {"model.model_type=rnn_seq2seq"};
@@ -156,12 +205,16 @@ TEST_F(AutoRecipeTest, LinesAndStreamsAreToldApart) {
   EXPECT_EQ(choose_data(text, survey_text(corpus_files(text))).recipe.data.unit, "lines");
 }
 
-TEST_F(AutoRecipeTest, TheLabelsAreTheShorterColumn) {
+TEST_F(AutoRecipeTest, TheLabelsAreTheColumnWithFewerDifferentTexts) {
   const auto text = [](int64_t i) { return fmt::format("this text of some length has the number {}", i); };
   OwnText own{.kind = Kind::labels};
   own.files = {write("first.tsv", 50, [&](int64_t i) { return (i % 2 ? "good\t" : "bad\t") + text(i); })};
   EXPECT_THAT(choose(own, 2e11).recipe.data.columns, testing::ElementsAre(1, 0));
   own.files = {write("second.tsv", 50, [&](int64_t i) { return text(i) + (i % 2 ? "\tgood" : "\tbad"); })};
+  EXPECT_THAT(choose(own, 2e11).recipe.data.columns, testing::ElementsAre(0, 1));
+  own.files = {write("short.tsv", 50, [&](int64_t i) {  // texts that are shorter than their labels
+    return fmt::format("no {}", i) + (i % 2 ? "\ta rather good review" : "\ta rather bad review");
+  })};
   EXPECT_THAT(choose(own, 2e11).recipe.data.columns, testing::ElementsAre(0, 1));
 }
 

@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "formats/model_folder.h"
+#include "inference/loaded_model.h"
+#include "models/family_table.h"
 #include "text/duplicates.h"
 #include "text/tokenizer_training.h"
 
@@ -44,8 +46,10 @@ class Encoder {
   Encoder(Task task, const Recipe& recipe, const Tokenizers& tokenizers)
       : task_(task), recipe_(recipe), tokenizers_(tokenizers) {}
 
+  int64_t texts_cut() const { return cut_; }
+
   // Why the example cannot be used, or nothing.
-  std::string encode(const TextExample& text, TokenExample& ids, const std::vector<std::string>& labels) const {
+  std::string encode(const TextExample& text, TokenExample& ids, const std::vector<std::string>& labels) {
     const bool stream = recipe_.data.unit == "stream";
     if (!stream && text.first.find_first_not_of(" \t") == std::string_view::npos) return "empty";
     ids.second.clear();
@@ -63,7 +67,7 @@ class Encoder {
         if (text.second.empty()) return "empty";
         const auto label = std::lower_bound(labels.begin(), labels.end(), text.second);
         if (label == labels.end() || *label != text.second) return "label that training does not have";
-        ids.first = side(*tokenizers_.source, text.first, true);
+        ids.first = cut(side(*tokenizers_.source, text.first, true));
         ids.second = {static_cast<int32_t>(label - labels.begin())};
       }
     }
@@ -76,6 +80,13 @@ class Encoder {
     const SpecialIds special = tokenizer.special();
     if (begin && special.begin >= 0) ids.insert(ids.begin(), special.begin);
     if (special.end >= 0) ids.push_back(special.end);
+    return ids;
+  }
+
+  // A text that is too long for a label is read to where it fits, as limpid classify reads it; its end token stays.
+  std::vector<int32_t> cut(std::vector<int32_t> ids) {
+    const auto most = static_cast<size_t>(std::max<int64_t>(recipe_.data.max_length, 1));
+    if (ids.size() > most) ids.erase(ids.begin() + static_cast<ptrdiff_t>(most) - 1, ids.end() - 1), ++cut_;
     return ids;
   }
 
@@ -99,6 +110,7 @@ class Encoder {
   Task task_;
   const Recipe& recipe_;
   const Tokenizers& tokenizers_;
+  int64_t cut_ = 0;
 };
 
 class Preparation {
@@ -194,7 +206,7 @@ class Preparation {
       return;
     }
     if (!recipe_.start_from.empty()) {
-      dataset_.tokenizers = load_tokenizers(recipe_.start_from);
+      dataset_.tokenizers = open_tokenizers(recipe_.start_from);
     } else {
       TokenizerOptions options = tokenizer_options(recipe_);
       options.special = special_tokens(task_, recipe_);
@@ -214,7 +226,7 @@ class Preparation {
     CorpusReader reader(corpus_files(recipe_, names));
     TokenStoreWriter writer(data_ / set);
     DuplicateCounter duplicates;
-    const Encoder encoder(task_, recipe_, dataset_.tokenizers);
+    Encoder encoder(task_, recipe_, dataset_.tokenizers);
     TokenExample ids;
     while (const auto text = reader.next()) {
       if (report.lines % 10000 == 0) tell("encoding " + set, reader.progress());
@@ -231,6 +243,7 @@ class Preparation {
       duplicates.add(hash);
       watch_overlap(hash, *text, validation);
     }
+    report.cut = encoder.texts_cut();
     report.duplicates = recipe_.data.unit == "stream" ? 0 : duplicates.duplicates();
     writer.commit();
   }
@@ -305,6 +318,7 @@ Json to_json(const CorpusReport& report) {
           {"dropped", report.dropped},
           {"first_dropped", report.first_dropped},
           {"tokens", {report.tokens[0], report.tokens[1]}},
+          {"cut", report.cut},
           {"unknown", report.unknown},
           {"longest", report.longest},
           {"lengths", report.lengths}};
@@ -319,6 +333,7 @@ CorpusReport report_from(const Json& json) {
   report.first_dropped = json.at("first_dropped").get<std::map<std::string, int64_t>>();
   report.tokens[0] = json.at("tokens")[0];
   report.tokens[1] = json.at("tokens")[1];
+  report.cut = json.value("cut", int64_t{0});
   report.unknown = json.at("unknown");
   report.longest = json.at("longest");
   report.lengths = json.at("lengths").get<std::vector<int64_t>>();
@@ -384,9 +399,9 @@ Dataset Preparation::load() const {
 }  // namespace
 
 Task task_of(const Recipe& recipe) {
-  const std::string type = recipe.model.at("model_type");
-  if (type == "gpt2" || type == "llama") return Task::language_model;
-  if (type == "bert") return recipe.data.labels ? Task::classification : Task::masked;
+  const std::optional<Family> family = family_of(recipe.model.at("model_type").get<std::string>());
+  if (family == Family::language_model) return Task::language_model;
+  if (family == Family::encoder) return recipe.data.labels ? Task::classification : Task::masked;
   return Task::translation;
 }
 

@@ -20,6 +20,7 @@ struct CorpusReport {
   int64_t duplicates = 0;                        // lines equal to an earlier one (kept)
   std::map<std::string, int64_t> dropped;        // by reason
   std::map<std::string, int64_t> first_dropped;  // the first line dropped for that reason
+  int64_t cut = 0;                               // texts whose end was left out, of classification
   int64_t tokens[2] = {0, 0};                    // of both sides, special ones included
   int64_t unknown = 0;                           // tokens that the vocabulary cannot say
   int64_t longest = 0;

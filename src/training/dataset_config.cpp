@@ -10,8 +10,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// As Hugging Face's classes are called.
+std::string classifier_class(const std::string& model_type) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"bert", "Bert"},   {"distilbert", "DistilBert"}, {"roberta", "Roberta"}, {"xlm-roberta", "XLMRoberta"},
+      {"mpnet", "MPNet"}, {"modernbert", "ModernBert"}};
+  for (const auto& [type, name] : kNames)
+    if (model_type == type) return std::string(name) + "ForSequenceClassification";
+  fail("[recipe] data.labels is true: {} has no class that labels texts", model_type);
+}
+
 void set_labels(Json& json, const std::vector<std::string>& labels) {
-  json["architectures"] = {"BertForSequenceClassification"};
+  json["architectures"] = {classifier_class(json.at("model_type"))};
   json.erase("num_labels");  // id2label says it
   json["id2label"] = json["label2id"] = Json::object();
   for (size_t i = 0; i < labels.size(); ++i) {
@@ -52,6 +62,7 @@ struct Vocabulary {
 // What a small model of the family has under these keys, as it is written on the command line.
 std::string usual_values(const Recipe& recipe, const std::vector<std::string>& keys) {
   const int64_t positions = std::max<int64_t>({256, recipe.data.max_length, recipe.batch.window});
+  if (!has_ladder(recipe.model.at("model_type"))) return " sizes of its own (docs/models.md)";
   const Json usual = rung_model(recipe.model.at("model_type"), model_ladder()[1], positions, 0.1);
   std::string text;
   for (const std::string& key : keys)
@@ -69,9 +80,15 @@ Config parsed(const Recipe& recipe, const Json& json) {
 
 Config parse_model(const Recipe& recipe, const Vocabulary& vocabulary) {
   Json json = recipe.model;
-  json["vocab_size"] = vocabulary.size;
+  // A model that the run goes on from may have more rows than its tokenizer has tokens, and special tokens of its own.
+  const auto own = [&](const char* key) {
+    return !recipe.start_from.empty() && json.contains(key) && !json.at(key).is_null();
+  };
+  if (!own("vocab_size")) json["vocab_size"] = vocabulary.size;
   const SpecialIds& special = vocabulary.special;
-  const auto set = [&](const char* key, int32_t id) { json[key] = id >= 0 ? Json(id) : Json(nullptr); };
+  const auto set = [&](const char* key, int32_t id) {
+    if (!own(key)) json[key] = id >= 0 ? Json(id) : Json(nullptr);
+  };
   set("pad_token_id", special.pad);
   set("eos_token_id", special.end);
   set("bos_token_id", special.begin);
@@ -92,6 +109,10 @@ Config parse_model(const Recipe& recipe, const Vocabulary& vocabulary) {
 Config make_config(const Recipe& recipe, const Dataset& dataset) {
   const Tokenizers& tokenizers = dataset.tokenizers;
   Config config = parse_model(recipe, {tokenizers.source->size(), tokenizers.target->special(), dataset.labels});
+  for (const Tokenizer* tokenizer : {tokenizers.source.get(), tokenizers.target.get()})
+    check(tokenizer->size() <= config.vocab,
+          "[recipe] the tokenizer has {0} tokens, but model.vocab_size is {1}: {0} is the least", tokenizer->size(),
+          config.vocab);
   check_lengths(recipe, dataset, config);
   return config;
 }

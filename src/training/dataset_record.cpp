@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 
 bool changes_data(std::string_view key, const Recipe& recipe) {
   if (key == "data.valid_share" || key == "data.valid_most") return recipe.data.valid.empty();
+  if (key == "tokenizer.sampling") return false;  // the ids on disk are the likeliest segmentation
   if (key.starts_with("tokenizer.")) return recipe.start_from.empty();
   static const std::set<std::string_view> keys = {"model.model_type",    "data.columns",   "data.unit", "data.labels",
                                                   "data.max_length",     "data.max_ratio", "seed",      "start_from",

@@ -323,6 +323,20 @@ TEST_F(DatasetTest, LabelsAreNumberedInTheirOrder) {
   EXPECT_EQ(config.json["architectures"][0], "BertForSequenceClassification");
 }
 
+TEST_F(DatasetTest, ATextThatIsTooLongForItsLabelIsCut) {
+  corpus_.write("source", {"a b c d e f g h\tgood", "c\tbad"});
+  corpus_.write("valid", {"a\tbad"});
+  const Dataset dataset = prepared(corpus_.recipe("bert", {"data.labels=true", "data.max_length=5"}));
+  EXPECT_EQ(dataset.train_report.kept, 2);
+  EXPECT_EQ(dataset.train_report.cut, 1);
+  EXPECT_EQ(dataset.valid_report.cut, 0);
+  const SpecialIds special = dataset.tokenizers.source->special();
+  std::vector<int32_t> read = dataset.tokenizers.source->encode("a b c");
+  read.insert(read.begin(), special.begin);
+  read.push_back(special.end);
+  EXPECT_EQ(dataset.train->example(0).first, read);
+}
+
 TEST_F(DatasetTest, OneLabelIsNothingToLearn) {
   corpus_.write("source", {"a\tgood", "b\tgood"});
   EXPECT_THAT(error_of(corpus_.recipe("bert", {"data.labels=true"})), HasSubstr("same label"));

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
@@ -17,6 +18,11 @@ constexpr std::array<Rung, 10> kLadder = {
 bool has_two_stacks(const std::string& type) { return type == "marian" || type == "pegasus"; }
 
 }  // namespace
+
+bool has_ladder(const std::string& type) {
+  constexpr std::string_view kUsual[] = {"marian", "pegasus", "gpt2", "llama", "bert", "rnn_seq2seq"};
+  return std::find(std::begin(kUsual), std::end(kUsual), type) != std::end(kUsual);
+}
 
 std::span<const Rung> model_ladder() { return kLadder; }
 

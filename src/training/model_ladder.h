@@ -17,6 +17,8 @@ struct Rung {
 
 std::span<const Rung> model_ladder();  // smallest first
 
+bool has_ladder(const std::string& model_type);  // the usual families; others train too, in sizes that somebody says
+
 // Weights of the blocks: embeddings and output left out. Of an encoder-decoder both stacks.
 struct RungSize {
   double encoder = 0, decoder = 0;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nearest.h"
+#include "models/family_table.h"
 
 namespace limpid {
 namespace {
@@ -18,7 +19,9 @@ using Json = nlohmann::ordered_json;
 template <class Visitor>
 void visit(Recipe& r, const Visitor& field) {
   field("description", r.description, "what it makes, in one line");
-  field("note", r.note, "the score it is known to reach, and how long that takes");
+  field("note", r.note, "what else is to be known of it");
+  field("score", r.score, "that it is known to reach");
+  field("time", r.time, "that it takes");
   field("seed", r.seed, "of weights, order of the data and dropout");
   field("start_from", r.start_from, "a model folder to go on from, with its tokenizer; empty: from scratch");
   field("mask_share", r.mask_share, "encoder models: share of tokens to be guessed");
@@ -43,6 +46,8 @@ void visit(Recipe& r, const Visitor& field) {
   field("tokenizer.coverage", r.tokenizer.coverage, "subwords: share of characters kept");
   field("tokenizer.min_count", r.tokenizer.min_count, "words, characters: rarer ones are unknown");
   field("tokenizer.sample_mb", r.tokenizer.sample_mb, "megabytes of text that it is trained on, at most");
+  field("tokenizer.sampling", r.tokenizer.sampling,
+        "unigram: train on segmentations drawn anew, their probabilities to this power; 0: always the best one");
 
   field("optimizer.kind", r.optimizer.kind, "adam, adamw");
   field("optimizer.beta1", r.optimizer.beta1, "");
@@ -228,9 +233,17 @@ void check_choice(const char* key, const std::string& value, std::initializer_li
 
 // What only some families can do.
 void check_family(const Recipe& r, const std::string& family) {
-  const bool writes_on = family == "gpt2" || family == "llama", encodes = family == "bert";
+  const std::optional<Family> kind = family_of(family);
+  std::vector<std::string_view> known;
+  for (const FamilyRow& row : family_table()) known.push_back(row.model_type);
+  check(kind.has_value(),
+        "[recipe] model.model_type is \"{}\", which no model is{}: usual are marian, pegasus, gpt2, llama, bert and "
+        "rnn_seq2seq, and limpid models lists all",
+        family, did_you_mean(family, known));
+  const bool writes_on = kind == Family::language_model, encodes = kind == Family::encoder;
   check(r.data.unit == "lines" || writes_on, "[recipe] data.unit is \"stream\": {} learns from lines", family);
-  check(!r.data.labels || encodes, "[recipe] data.labels is true: only bert learns labels, not {}", family);
+  check(!r.data.labels || encodes, "[recipe] data.labels is true: only bert and other encoders learn labels, not {}",
+        family);
   const std::string& metric = r.validation.metric;
   const bool translates = !writes_on && !encodes;
   check(metric == "loss" || translates || (metric == "exact" && r.data.labels),
@@ -243,7 +256,6 @@ void check_values(const Recipe& r) {
         "[recipe] model.model_type is missing: marian, pegasus, gpt2, llama, bert or rnn_seq2seq");
   const auto& type = r.model["model_type"];
   const std::string family = type.is_string() ? type.get<std::string>() : type.dump();
-  check_choice("model.model_type", family, {"marian", "pegasus", "gpt2", "llama", "bert", "rnn_seq2seq"});
   check_choice("data.unit", r.data.unit, {"lines", "stream"});
   check_choice("tokenizer.kind", r.tokenizer.kind, {"bpe", "unigram", "characters", "words"});
   check_choice("optimizer.kind", r.optimizer.kind, {"adam", "adamw"});
@@ -257,6 +269,12 @@ void check_values(const Recipe& r) {
         "[recipe] batch.window is 0: a stream is read in windows of so many tokens");
   check(r.optimizer.label_smoothing < 1 && r.checkpoint.ema < 1 && r.mask_share < 1 && r.data.valid_share < 1,
         "[recipe] label_smoothing, ema, mask_share and valid_share are shares: allowed is less than 1");
+  check(r.tokenizer.sampling == 0 || r.data.unit == "lines",
+        "[recipe] tokenizer.sampling is {}: it draws segmentations of lines, and data.unit is \"stream\"",
+        r.tokenizer.sampling);
+  check(r.tokenizer.sampling == 0 || r.tokenizer.kind == "unigram" || !r.start_from.empty(),
+        "[recipe] tokenizer.sampling is {}: only tokenizer.kind = \"unigram\" knows how likely a segmentation is",
+        r.tokenizer.sampling);
   check(r.stop.steps > 0 || r.stop.epochs > 0 || r.stop.minutes > 0 || r.stop.patience > 0,
         "[recipe] nothing would end this run: set stop.steps, stop.epochs, stop.minutes or stop.patience");
   check(r.checkpoint.keep > 0, "[recipe] checkpoint.keep is 0: at least one is needed to resume from");

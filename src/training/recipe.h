@@ -16,7 +16,8 @@ namespace limpid {
 
 struct Recipe {
   std::string description;  // one line for people
-  std::string note;         // the score it is known to reach and how long it takes
+  std::string note;         // what else is to be known of it
+  std::string score, time;  // that it is known to reach, and how long that takes (docs/results.md)
 
   nlohmann::ordered_json model;  // the family's config.json but for the vocabulary; see models/config.h
 
@@ -41,6 +42,7 @@ struct Recipe {
     double coverage = 0.9995;
     int64_t min_count = 1;
     double sample_mb = 4;
+    double sampling = 0;  // alpha of subword regularisation; 0: always the likeliest segmentation
   } tokenizer;
 
   struct Optimization {

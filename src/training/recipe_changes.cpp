@@ -15,7 +15,9 @@ using Json = nlohmann::ordered_json;
 
 bool changes_result(std::string_view key, const Recipe& before, const Recipe& now) {
   if (key == "checkpoint.steps") return before.checkpoint.average > 0 || now.checkpoint.average > 0;
-  constexpr std::array kFree = {std::string_view("description"), std::string_view("note"),
+  if (key == "tokenizer.sampling") return true;
+  constexpr std::array kFree = {std::string_view("description"),     std::string_view("note"),
+                                std::string_view("score"),           std::string_view("time"),
                                 std::string_view("validation.show"), std::string_view("checkpoint.keep")};
   return std::find(kFree.begin(), kFree.end(), key) == kFree.end() && !key.starts_with("data.") &&
          !key.starts_with("stop.") && !key.starts_with("decode.") && !key.starts_with("tokenizer.");

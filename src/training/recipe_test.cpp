@@ -185,6 +185,8 @@ TEST(Recipe, ContradictionsAreErrors) {
   EXPECT_THAT(error_with("batch.tokens=0"), HasSubstr("bound a batch"));
   EXPECT_THAT(error_with("batch.accumulate=0"), HasSubstr("accumulate"));
   EXPECT_THAT(error_with("optimizer.label_smoothing=1"), HasSubstr("less than 1"));
+  EXPECT_THAT(error_with("tokenizer.sampling=0.1"), HasSubstr("unigram"));
+  EXPECT_EQ(error_of(kLeast, {"tokenizer.sampling=0.1", "tokenizer.kind=unigram"}), "no error");
   EXPECT_THAT(error_with("checkpoint.ema=1.0"), HasSubstr("less than 1"));
   EXPECT_THAT(error_with("checkpoint.keep=0"), HasSubstr("checkpoint.keep"));
   EXPECT_THAT(error_with("data.columns=[0]"), HasSubstr("two numbers"));

@@ -50,7 +50,8 @@ std::string reached_end(const Recipe& recipe, const RunProgress& progress) {
   const auto& stop = recipe.stop;
   if (stop.steps > 0 && progress.step >= stop.steps) return fmt::format("{} steps", progress.step);
   if (stop.epochs > 0 && progress.position.epoch >= stop.epochs) return fmt::format("{} epochs", stop.epochs);
-  if (stop.minutes > 0 && progress.seconds >= 60 * stop.minutes) return fmt::format("{:.1f} minutes", stop.minutes);
+  if (stop.minutes > 0 && progress.seconds >= 60 * stop.minutes)
+    return fmt::format("{} steps (stop.minutes is {:g})", progress.step, stop.minutes);
   if (stop.patience > 0 && progress.without_better >= stop.patience)
     return fmt::format("no better score in {} validations", stop.patience);
   return "";

@@ -43,6 +43,34 @@ TEST_F(ResumeTest, ALaterEndGoesOnFromTheLastStepBitForBit) {
     EXPECT_TRUE(bytes(std::string("whole/") + file) == bytes(std::string("parts/") + file)) << file;
 }
 
+TEST_F(ResumeTest, DrawnSegmentationsAreThoseOfTheWholeRun) {
+  const auto sampled = [&](int64_t steps, const char* alpha) {
+    return corpus_.recipe("marian",
+                          {"stop.steps=" + std::to_string(steps), "tokenizer.kind=unigram", "tokenizer.vocab=40",
+                           "tokenizer.byte_fallback=false", std::string("tokenizer.sampling=") + alpha});
+  };
+  run(sampled(8, "0.3"), "whole");
+  run(sampled(5, "0.3"), "parts");
+  run(sampled(8, "0.3"), "parts");
+  EXPECT_EQ(listener_.resumed, 5);
+  EXPECT_TRUE(bytes("whole/model.safetensors") == bytes("parts/model.safetensors"));
+  run(sampled(8, "0"), "best");
+  EXPECT_TRUE(bytes("whole/data/train.tokens") == bytes("best/data/train.tokens"));
+  EXPECT_FALSE(bytes("whole/model.safetensors") == bytes("best/model.safetensors"));
+  EXPECT_THAT(error_of(sampled(9, "0.1"), "whole"), HasSubstr("tokenizer.sampling 0.3 → 0.1"));
+}
+
+// A clock that ends the run long before its last step: the learning rate comes to its end all the same.
+TEST_F(ResumeTest, TheLearningRateFallsWithTheClockWhereTheMachineIsTooSlow) {
+  const std::vector<std::string> keys = {"schedule.kind=linear", "stop.minutes=0.02", "stop.steps=1000000"};  // 1.2 s
+  run(corpus_.recipe("gpt2", keys), "late");
+  ASSERT_GT(listener_.steps.size(), 10u);
+  EXPECT_LT(listener_.steps.back().step, 1000000);
+  EXPECT_LT(listener_.steps.back().learning_rate, 0.25 * 0.01);
+  run(until(10, {"schedule.kind=linear", "stop.minutes=100"}), "early");  // where there is time, by the steps alone
+  EXPECT_NEAR(listener_.steps.at(4).learning_rate, 0.01 * 0.5, 1e-9);
+}
+
 TEST_F(ResumeTest, AnEarlierEndChangesNothingAndSaysSo) {
   run(until(10), "run");
   const std::string model = bytes("run/model.safetensors"), recipe = bytes("run/recipe.toml");

@@ -48,6 +48,7 @@ class SideCounter {
       characters_.insert(c);
       if (const char* script = script_of(c)) ++scripts_[script];
     });
+    if (lines_.size() < kMostWords) lines_.insert(std::hash<std::string_view>()(line));
     lengths_.push_back(static_cast<int32_t>(std::min<int64_t>(length, INT32_MAX)));
     side_.characters += length;
     for (const std::string_view word : split_words(line)) {
@@ -66,6 +67,7 @@ class SideCounter {
     side_.single_words =
         std::count_if(words_.begin(), words_.end(), [](const auto& entry) { return entry.second == 1; });
     side_.distinct_characters = std::ssize(characters_);
+    side_.distinct_lines = std::ssize(lines_);
     int64_t most = 0;
     for (const auto& [name, count] : scripts_)
       if (count > most) most = count, side_.script = name;
@@ -82,6 +84,7 @@ class SideCounter {
   std::map<std::string, int64_t> scripts_;
   std::unordered_map<std::string, int64_t> words_;
   std::unordered_set<char32_t> characters_;
+  std::unordered_set<size_t> lines_;  // hashes
   std::vector<int32_t> lengths_;
 };
 

@@ -18,7 +18,8 @@ struct SideSurvey {
   int64_t distinct_words = 0;         // of the sample
   int64_t single_words = 0;           // … that occur once
   int64_t distinct_characters = 0;
-  std::string script;  // of most letters: "Latin", "Hangul", "Han", …; empty: there are no letters
+  int64_t distinct_lines = 0;  // of the sample; of labels few
+  std::string script;          // of most letters: "Latin", "Hangul", "Han", …; empty: there are no letters
   int64_t median_characters = 0, most_characters = 0;  // of a line; most: 95 % of the lines have no more
 };
 

@@ -15,6 +15,8 @@
 #include "training/resume.h"
 #include "training/run_logs.h"
 #include "training/shared_dataset.h"
+#include "training/start_from.h"
+#include "training/subword_sampling.h"
 #include "training/update.h"
 #include "training/validation.h"
 
@@ -39,6 +41,7 @@ class Trainer {
         model_(make_model(make_config(recipe, dataset_))),
         parameters_([this](const WeightVisitor& visitor) { model_->visit_parameters(visitor); }),
         updater_(recipe, *model_, parameters_, ranks_),
+        sampling_(recipe, dataset_.tokenizers),
         batches_(*dataset_.train, batches_options(recipe)),
         task_(task_of(recipe)),
         steps_(expected_steps(recipe, batches_.batches_per_epoch())) {
@@ -190,6 +193,16 @@ class Trainer {
           rate_at(progress_.step + 1, before)));
   }
 
+  // Where a clock ends the run before its last step, the learning rate falls with the clock, so that it still comes to
+  // its end. A machine that keeps up sees none of this.
+  int64_t step_of_schedule() const {
+    const int64_t next = progress_.step + 1;
+    const bool falls_to_the_end = recipe_.schedule.kind == "linear" || recipe_.schedule.kind == "cosine";
+    if (!falls_to_the_end || recipe_.stop.minutes == 0 || next <= recipe_.schedule.warmup) return next;
+    const double share = progress_.seconds / (60 * recipe_.stop.minutes);
+    return std::clamp(static_cast<int64_t>(share * static_cast<double>(steps_)), next, std::max(next, steps_));
+  }
+
   double rate_at(int64_t step, int64_t steps) const {
     return progress_.rate_factor * learning_rate(recipe_.schedule, step, steps, model_->config().width);
   }
@@ -202,7 +215,7 @@ class Trainer {
 
   void initialize() {
     parameters_.initialize(recipe_.seed);
-    if (!recipe_.start_from.empty() && ranks_.first()) start_from(recipe_.start_from);
+    if (!recipe_.start_from.empty() && ranks_.first()) take_weights(recipe_.start_from, *model_, parameters_);
     if (average_) std::copy(parameters_.data(), parameters_.data() + parameters_.size(), average_.get());
     Optimizer& optimizer = updater_.optimizer();
     std::fill_n(optimizer.means().data(), optimizer.means().size(), real{0});
@@ -211,14 +224,6 @@ class Trainer {
     progress_ = {};
     progress_.best = worst_value(recipe_.validation.metric);
     batches_.seek({});
-  }
-
-  // A classifier goes on from any encoder of its shape: what only a classifier has stays as it was drawn.
-  void start_from(const fs::path& model) {
-    const SafetensorsFolder files(model);
-    read_weights(files, parameters_, [&](const Weight& weight) {
-      return task_ == Task::classification && weight.part == ParameterRole::output && !files.find(weight.name);
-    });
   }
 
   TrainingState state() {
@@ -238,8 +243,9 @@ class Trainer {
 
   Update update() {
     std::vector<std::vector<TokenExample>> batches;
-    for (int64_t i = 0; i < recipe_.batch.accumulate; ++i) batches.push_back(batches_.next());
-    const Update result = updater_.run(std::move(batches), progress_.step, rate_at(progress_.step + 1, steps_));
+    for (int64_t i = 0; i < recipe_.batch.accumulate; ++i)
+      batches.push_back(sampling_.drawn(batches_.next(), progress_.step * recipe_.batch.accumulate + i));
+    const Update result = updater_.run(std::move(batches), progress_.step, rate_at(step_of_schedule(), steps_));
     if (options_.timed) options_.timed(updater_.timing());
     if (!std::isfinite(result.loss)) return result;  // the weights stay as they are
     if (average_) follow_average();
@@ -459,6 +465,7 @@ class Trainer {
   std::unique_ptr<Model> model_;
   Parameters parameters_;
   Updater updater_;
+  SubwordSampling sampling_;
   Batches batches_;
   Task task_;
   int64_t steps_;
