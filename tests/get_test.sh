@@ -10,6 +10,10 @@ mkdir -p site/words
 seq 1 200000 >site/words/numbers.txt
 printf 'hello\n' >site/words/small.txt
 row() { printf 'words\t%s\t%s\t%s\thttp://127.0.0.1:1/nowhere/%s\n' "$1" "$(stat -c %s "site/words/$1")" "$(sha256sum <"site/words/$1" | cut -c1-64)" "$1"; }
+# The third lies in a packed tarball, as npm's registry has them.
+mkdir -p package/in && seq 1 500 >package/in/packed.txt && tar czf site/words/packed-1.0.tgz package/in/packed.txt
+member() { printf 'words\t%s\t%s\t%s\t%s/words/packed-1.0.tgz#package/in/%s\n' "$1" "$(stat -c %s "package/in/$1")" \
+  "$(sha256sum <"package/in/$1" | cut -c1-64)" "$2" "$1"; }
 { row numbers.txt; row small.txt; } >manifest.tsv
 # A server that resumes (Range), logs what it was asked for, and can break off after some bytes.
 cat >server.py <<'END'
@@ -31,6 +35,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if begin:
             self.send_header("Content-Range", f"bytes {begin}-{len(data) - 1}/{len(data)}")
         self.end_headers()
+        if os.path.exists("silent"):
+            import time
+            time.sleep(30)
         most = 300000 if os.path.exists("break-off") else len(data)
         try:
             self.wfile.write(data[begin:begin + most])
@@ -58,10 +65,21 @@ LIMPID_MIRROR=$mirror get words || wrong "again: $(cat err)"
 [[ ! -s requests ]] || wrong 'what is there was downloaded again'
 grep -q 'was here already' out || wrong 'it does not say that all is there'
 
+# A file out of a tarball; nothing of the tarball stays.
+(member packed.txt "$mirror") >tarball.tsv
+"$limpid" get words --manifest tarball.tsv >out 2>err || wrong "a file in a tarball: $(cat err)"
+cmp -s store/words/packed.txt package/in/packed.txt || wrong 'other bytes out of a tarball'
+[[ -z $(find store -name '*.tgz*') ]] || wrong 'the tarball stays'
+(member packed.txt "$mirror" | sed 's/in\/packed.txt$/in\/nothing.txt/') >tarball.tsv && rm store/words/packed.txt
+"$limpid" get words --manifest tarball.tsv >out 2>err && wrong 'a file that the tarball lacks'
+grep -q 'holds no package/in/nothing.txt' err || wrong "$(cat err)"
+
 # Broken off, it resumes from where it was.
 rm -rf store && touch break-off
 get words --mirror "$mirror" && wrong 'half a file was taken for a whole one'
 [[ -s store/words/numbers.txt.part && ! -e store/words/numbers.txt ]] || wrong 'what had come was not kept aside'
+get || wrong "the list: $(cat err)"
+grep -q 'here)' out && wrong 'half a file counts as being here'
 rm -f break-off requests
 get words --mirror "$mirror" || wrong "resuming: $(cat err)"
 grep -Eq '^/words/numbers.txt [1-9]' requests || wrong "it did not resume: $(cat requests)"
@@ -72,6 +90,21 @@ rm -f break-off && touch no-ranges
 get words --mirror "$mirror" || wrong "a server without ranges: $(cat err)"
 cmp -s store/words/numbers.txt site/words/numbers.txt || wrong 'other bytes without ranges'
 rm -f no-ranges
+
+get && grep -q 'here)' out || wrong 'what is here is not listed as being here'
+# Ctrl-C while the server says nothing: at once, and with the shell's code.
+rm -rf store && touch silent
+"$limpid" get words --manifest manifest.tsv --mirror "$mirror" >out 2>err </dev/null &
+waiting=$!
+for _ in $(seq 100); do [[ -e store/words/numbers.txt.part ]] && break; sleep 0.1; done
+sleep 0.5 && kill -TERM $waiting
+begin=$SECONDS
+wait $waiting
+code=$?
+((code == 143)) || wrong "stopped with $code: $(cat err)"
+((SECONDS - begin < 10)) || wrong 'it waits for a silent server'
+grep -q 'goes on' err || wrong "$(cat err)"
+rm -f silent
 
 # Other bytes are refused, and nothing of them stays.
 rm -rf store && sed -i '1s/^1$/2/' site/words/numbers.txt

@@ -45,21 +45,32 @@ std::vector<StoredFile> read_manifest(const fs::path& path) {
     check(fields.size() == 5 && safe_name(fields[0]) && safe_name(fields[1]) && fields[3].size() == 64,
           "[get] {}, line {}: should be name, file, bytes, SHA-256 and address, with tabs between them", file.string(),
           reader.line());
-    files.push_back({fields[0], fields[1], std::atoll(fields[2].c_str()), fields[3], fields[4]});
+    const size_t mark = std::min(fields[4].find('#'), fields[4].size());
+    files.push_back({fields[0], fields[1], std::atoll(fields[2].c_str()), fields[3], fields[4].substr(0, mark),
+                     fields[4].substr(std::min(mark + 1, fields[4].size()))});
   }
   return files;
+}
+
+bool is_here(const std::string& name, const std::vector<StoredFile>& manifest) {
+  std::error_code none;
+  const fs::path folder = data_store() / name;
+  return fs::exists(folder, none) && std::all_of(manifest.begin(), manifest.end(), [&](const StoredFile& file) {
+           return file.name != name || (fs::exists(folder / file.file, none) &&
+                                        fs::file_size(folder / file.file, none) == static_cast<uintmax_t>(file.bytes));
+         });
 }
 
 fs::path find_data(const std::string& folder) {
   std::error_code none;
   if (folder.empty() || fs::exists(folder, none)) return folder;
-  if (const fs::path stored = data_store() / folder; fs::exists(stored, none)) return stored;
   const std::vector<StoredFile> files = read_manifest();
+  if (is_here(folder, files)) return data_store() / folder;
   const bool known =
       std::any_of(files.begin(), files.end(), [&](const StoredFile& file) { return file.name == folder; });
   if (known)
-    fail("[recipe] the data {0} are not here: {1} get {0} downloads them to {2}", folder, program_name(),
-         (data_store() / folder).string());
+    fail("[recipe] the data {0} are not {3}here: {1} get {0} downloads them to {2}", folder, program_name(),
+         (data_store() / folder).string(), fs::exists(data_store() / folder, none) ? "all " : "");
   for (const std::string_view own : {"copy", "reverse", "sort", "repeat", "facts", "english-korean"})
     if (folder == own)
       fail("[recipe] the data {0} are not here: {1} data {0} --out {0} makes them", folder, program_name());

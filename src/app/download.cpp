@@ -1,10 +1,14 @@
 #include "app/download.h"
 
 #include <curl/curl.h>
+#include <fcntl.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 
+#include "app/tar_member.h"
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/sha256.h"
@@ -25,11 +29,21 @@ size_t take(char* data, size_t size, size_t count, void* user) {
   auto& transfer = *static_cast<Transfer*>(user);
   const size_t written = std::fwrite(data, size, count, transfer.file);
   transfer.there += static_cast<int64_t>(written * size);
-  if (!(*transfer.progress)(transfer.there)) {
-    transfer.stopped = true;
-    return 0;
-  }
   return written;
+}
+
+// Asked several times per second, whether anything comes or not; not 0: stop.
+int go_on(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  auto& transfer = *static_cast<Transfer*>(user);
+  transfer.stopped = transfer.stopped || !(*transfer.progress)(transfer.there);
+  return transfer.stopped;
+}
+
+// Brings a file or the names in a folder to the disk.
+void sync(const fs::path& path, const char* hint) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  check(file.get() >= 0 && (::fsync(file.get()) == 0 || errno == EINVAL), "[get] {}: cannot be brought to the disk: {}",
+        path.string(), hint);
 }
 
 int64_t size_of(const fs::path& path) {
@@ -64,8 +78,11 @@ void fetch(const Download& file, const fs::path& part, const std::function<bool(
   curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, reason);
   curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, take);
   curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &transfer);
+  curl_easy_setopt(curl.get(), CURLOPT_XFERINFOFUNCTION, go_on);
+  curl_easy_setopt(curl.get(), CURLOPT_XFERINFODATA, &transfer);
+  curl_easy_setopt(curl.get(), CURLOPT_NOPROGRESS, 0L);
   const CURLcode code = curl_easy_perform(curl.get());
-  check(!transfer.stopped, "[get] stopped: the same command goes on");
+  if (transfer.stopped) fail(ErrorKind::cancelled, "[get] stopped: the same command goes on");
   long status = 0;
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
   if (before > 0 && code == CURLE_RANGE_ERROR) return;             // the server cannot resume
@@ -75,7 +92,19 @@ void fetch(const Download& file, const fs::path& part, const std::function<bool(
   check(std::fflush(output.get()) == 0, "[get] {}: cannot be written: is the disk full?", part.string());
 }
 
+// All of the tarball, of which nobody says how long it is: the server does.
+void fetch_tarball(const Download& file, const std::function<bool(int64_t)>& progress) {
+  const fs::path tarball = tarball_of(file), part = tarball.string() + ".part";
+  if (size_of(tarball) > 0) return;
+  fetch(file, part, progress);
+  fs::rename(part, tarball);
+}
+
 }  // namespace
+
+fs::path tarball_of(const Download& file) {
+  return file.path.parent_path() / ("." + fs::path(file.url).filename().string());
+}
 
 DownloadResult download(const Download& file, const std::function<bool(int64_t)>& progress) {
   if (size_of(file.path) == file.bytes && sha256_of_file(file.path) == file.sha256)
@@ -84,16 +113,24 @@ DownloadResult download(const Download& file, const std::function<bool(int64_t)>
   const fs::path part = file.path.string() + ".part";
   if (size_of(part) > file.bytes) fs::remove(part);
   const bool resumed = size_of(part) > 0;
-  if (size_of(part) != file.bytes) fetch(file, part, progress);
+  if (!file.member.empty()) {
+    fetch_tarball(file, progress);
+    extract_member(tarball_of(file), file.member, part, file.bytes);
+  } else if (size_of(part) != file.bytes) {
+    fetch(file, part, progress);
+  }
   const bool whole = size_of(part) == file.bytes && sha256_of_file(part) == file.sha256;
   if (!whole) {
     const int64_t size = size_of(part);
     fs::remove(part);
+    if (!file.member.empty()) fs::remove(tarball_of(file));
     if (resumed) return download(file, progress);  // a server that cannot resume, or the beginning of another file
     fail("[get] {}: is not the file that was expected ({} bytes instead of {}, or another SHA-256): nothing was kept",
          file.url, size, file.bytes);
   }
+  sync(part, "is the disk full?");  // a name never stands for bytes that a power cut could still take away
   fs::rename(part, file.path);
+  sync(file.path.parent_path(), "is it a network disk?");
   return DownloadResult::downloaded;
 }
 

@@ -1,6 +1,7 @@
 // limpid get: downloads data sets and small models that the documents use.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <map>
@@ -9,6 +10,7 @@
 #include "app/data_store.h"
 #include "app/download.h"
 #include "app/progress.h"
+#include "app/terminal.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/interrupt.h"
@@ -28,17 +30,20 @@ std::string address(const StoredFile& file, const std::string& mirror) {
 void list(const std::vector<StoredFile>& files, bool json) {
   std::map<std::string, std::pair<int64_t, int64_t>> sets;  // files, bytes
   for (const StoredFile& file : files) ++sets[file.name].first, sets[file.name].second += file.bytes;
+  const int64_t width = terminal_width(STDOUT_FILENO);
   for (const auto& [name, size] : sets) {
-    std::error_code none;
-    const bool here = fs::exists(data_store() / name, none);
+    const bool here = is_here(name, files);
     if (json)
       fmt::print("{{\"name\": \"{}\", \"files\": {}, \"bytes\": {}, \"here\": {}}}\n", name, size.first, size.second,
                  here);
     else
-      fmt::print("  {:16} {} file{}, {}{}\n", name, size.first, size.first == 1 ? "" : "s",
-                 bytes_text(static_cast<uint64_t>(size.second)), here ? "  (here)" : "");
+      fmt::print("  {}\n", wrapped(fmt::format("{:16} {} file{}, {}{}", name, size.first, size.first == 1 ? "" : "s",
+                                               bytes_text(static_cast<uint64_t>(size.second)), here ? " (here)" : ""),
+                                   width - 2, 4));
   }
-  if (!json) fmt::print("They go to {} (LIMPID_DATA says where else).\n", data_store().string());
+  if (!json)
+    fmt::print("{}\n",
+               wrapped(fmt::format("They go to {} (LIMPID_DATA says where else).", data_store().string()), width, 0));
 }
 
 std::vector<StoredFile> files_of(const std::string& name, const std::vector<StoredFile>& all) {
@@ -48,7 +53,8 @@ std::vector<StoredFile> files_of(const std::string& name, const std::vector<Stor
     if (file.name == name) files.push_back(file);
     names.emplace_back(file.name);
   }
-  check(!files.empty(), "[get] there is no data set {}{}; limpid get lists all", name, did_you_mean(name, names));
+  check(!files.empty(), "[get] there is no data set {}{}; {} get lists all", name, did_you_mean(name, names),
+        program_name());
   return files;
 }
 
@@ -59,7 +65,9 @@ std::string by_hand(const std::vector<StoredFile>& files, const fs::path& folder
       "(it checks them).\n",
       folder.string());
   for (const StoredFile& file : files)
-    text += fmt::format("  {}  {}\n", address(file, mirror), bytes_text(static_cast<uint64_t>(file.bytes)));
+    text += fmt::format("  {}{}  {}\n", address(file, mirror),
+                        mirror.empty() && !file.member.empty() ? " (" + file.member + " in it)" : "",
+                        bytes_text(static_cast<uint64_t>(file.bytes)));
   text += "A copy of them on a server of yours is used by --mirror URL or LIMPID_MIRROR (URL/NAME/FILE).";
   return text;
 }
@@ -95,9 +103,13 @@ int run_get(int argc, char** argv) {
     try {
       Progress progress(std::max<int64_t>(total, 1), quiet || json);
       for (const StoredFile& file : files) {
-        const Download wanted{address(file, mirror), folder / file.file, file.bytes, file.sha256};
+        const Download wanted{.url = address(file, mirror),
+                              .member = mirror.empty() ? file.member : "",
+                              .path = folder / file.file,
+                              .bytes = file.bytes,
+                              .sha256 = file.sha256};
         const DownloadResult result = download(wanted, [&](int64_t bytes) {
-          progress.update(done + bytes, file.file);
+          progress.update(done + std::min(bytes, file.bytes), file.file);
           return !interrupted();
         });
         done += file.bytes;
@@ -109,8 +121,14 @@ int run_get(int argc, char** argv) {
           fmt::print("{}  {}{}\n", wanted.path.string(), bytes_text(static_cast<uint64_t>(file.bytes)),
                      result == DownloadResult::downloaded ? "" : ", was here already");
       }
+      for (const StoredFile& file : files)
+        if (std::error_code none; !file.member.empty())
+          fs::remove(tarball_of({.url = file.url, .path = folder / file.file}), none);
     } catch (const Error& error) {
-      if (interrupted()) throw;
+      if (error.kind() == ErrorKind::cancelled) {
+        fmt::print(stderr, "limpid: {}\n", error.what());
+        return 128 + interrupt_signal();
+      }
       fail("{}{}", error.what(), by_hand(files, folder, mirror));
     }
   }
