@@ -11,8 +11,10 @@
 #include "app/progress.h"
 #include "app/terminal.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/interrupt.h"
 #include "inspect/chart.h"
+#include "server/runs_folder.h"
 #include "training/run_log.h"
 
 namespace limpid {
@@ -117,8 +119,7 @@ std::string svg_of(const std::vector<Chart>& charts) {
       width, height, inner);
 }
 
-std::string shown_text(const LogOptions& options) {
-  const std::vector<RunLog> logs = read_all(options.runs);
+std::string shown_text(const LogOptions& options, const std::vector<RunLog>& logs) {
   std::string text;
   const TerminalStyle style{.width = std::max<int64_t>(terminal_width(STDOUT_FILENO), 40),
                             .color = colors(STDOUT_FILENO)};
@@ -126,17 +127,40 @@ std::string shown_text(const LogOptions& options) {
   return text + table(logs);
 }
 
+void write_picture(const LogOptions& options, const std::vector<RunLog>& logs, bool announce) {
+  const std::string picture = svg_of(charts_of(logs, options.curves));
+  if (announce)
+    write_output(options.svg, picture);
+  else
+    write_text(options.svg, picture);
+}
+
+bool are_running(const std::vector<std::string>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [](const std::string& run) { return WatchedRun("", run).running(); });
+}
+
+// Draws again whenever something has happened, until every run has ended or no process works at them any more.
 int follow(const LogOptions& options) {
   const InterruptGuard guard;
   std::string before;
   while (!interrupted()) {
-    const std::string text = shown_text(options);
-    if (text != before && redraws(STDOUT_FILENO)) fmt::print("\033[H\033[2J{}", text);
-    if (text != before && !redraws(STDOUT_FILENO)) fmt::print("{}", table(read_all(options.runs)));
+    const bool alive = are_running(options.runs);  // asked first: what it wrote last is read below
+    const std::vector<RunLog> logs = read_all(options.runs);
+    const bool redraw = redraws(STDOUT_FILENO) && !options.json;
+    const std::string text = options.json ? to_json_lines(logs) : redraw ? shown_text(options, logs) : table(logs);
+    const bool last = !alive || std::all_of(logs.begin(), logs.end(), [](const RunLog& log) { return log.finished; });
+    if (text != before) fmt::print("{}{}", redraw ? "\033[H\033[2J" : "", text);
+    if (!options.svg.empty() && (text != before || last)) write_picture(options, logs, last);
     std::fflush(stdout);
     before = text;
-    const std::vector<RunLog> logs = read_all(options.runs);
-    if (std::all_of(logs.begin(), logs.end(), [](const RunLog& log) { return log.finished; })) return 0;
+    if (last) {
+      for (const RunLog& log : logs)
+        if (!log.finished)
+          fmt::print(stderr,
+                     "limpid log: {} is not finished, and no process works at it: limpid train goes on with it\n",
+                     log.name);
+      return 0;
+    }
     for (int i = 0; i < 20 && !interrupted(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   return 128 + interrupt_signal();
@@ -159,13 +183,15 @@ int run_log(int argc, char** argv) {
   line.add_flag("--follow", options.follow, "draw again while the runs go on, until all have ended");
   line.add_flag("--json", options.json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
+  check(!options.follow || options.svg != "-",
+        "[log] --follow writes the picture again and again: give --svg the name of a file");
   if (options.follow) return follow(options);
-  if (options.json) {
-    fmt::print("{}", to_json_lines(read_all(options.runs)));
-  } else if (options.svg != "-") {
-    fmt::print("{}", shown_text(options));
-  }
-  if (!options.svg.empty()) write_output(options.svg, svg_of(charts_of(read_all(options.runs), options.curves)));
+  const std::vector<RunLog> logs = read_all(options.runs);
+  if (options.json)
+    fmt::print("{}", to_json_lines(logs));
+  else if (options.svg != "-")
+    fmt::print("{}", shown_text(options, logs));
+  if (!options.svg.empty()) write_picture(options, logs, true);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "app/terminal.h"
@@ -11,6 +12,7 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "inspect/display_text.h"
+#include "models/parameter_table.h"
 
 namespace limpid {
 namespace {
@@ -32,6 +34,34 @@ bool same_files(const std::vector<std::string>& kept, const std::vector<std::str
   });
 }
 
+// The option that says something else of the text than the recipe that was chosen for it; empty: none does.
+std::string chosen_otherwise(const Recipe& recipe, const OwnText& text) {
+  if (recipe.data.labels != (text.kind == OwnText::Kind::labels)) return recipe.data.labels ? "--pairs" : "--labels";
+  if (!text.unit.empty() && recipe.data.unit != text.unit) return "--" + text.unit;
+  if (text.characters && recipe.tokenizer.kind != "characters") return "--chars";
+  if (!text.valid.empty() && !same_files(recipe.data.valid, text.valid)) return "--valid " + text.valid[0];
+  if (!text.test.empty() && !same_files(recipe.data.test, text.test)) return "--test " + text.test[0];
+  if (!text.from.empty() && (recipe.start_from.empty() || !same_files({recipe.start_from}, {text.from})))
+    return "--from " + text.from;
+  return "";
+}
+
+// Another --minutes than before: as many more updates, or fewer, and the schedule is stretched over them.
+Recipe with_new_time(Recipe recipe, const OwnText& text, TrainingObserver& observer) {
+  const double before = recipe.stop.minutes;
+  if (!text.minutes_given || text.minutes == before) return recipe;
+  check(before > 0, "[train] --minutes: the run ends after {} steps, as was asked for: give stop.steps=… instead",
+        recipe.stop.steps);
+  const double factor = text.minutes / before;
+  recipe.stop.minutes = text.minutes;
+  if (recipe.stop.steps > 0)
+    recipe.stop.steps = std::max<int64_t>(std::llround(static_cast<double>(recipe.stop.steps) * factor), 1);
+  recipe = with_overrides(recipe, text.overrides);
+  observer.note(fmt::format("{:g} minutes instead of {:g}: {} updates.", recipe.stop.minutes, before,
+                            with_separators(recipe.stop.steps)));
+  return recipe;
+}
+
 }  // namespace
 
 void OwnTextOptions::add_to(CommandLine& line) {
@@ -46,10 +76,10 @@ void OwnTextOptions::add_to(CommandLine& line) {
       ->group(group);
   line.add_option("--test", test_, "files for limpid evaluate")->expected(1, 16)->group(group);
   line.add_option("--from", from_, "a model folder to go on from, with its vocabulary")->group(group);
-  line.add_option("--minutes", minutes_, "time to train; model and schedule are chosen for it")
-      ->check(CLI::Range(0.05, 100000.0))
-      ->capture_default_str()
-      ->group(group);
+  minutes_option_ = line.add_option("--minutes", minutes_, "time to train; model and schedule are chosen for it")
+                        ->check(CLI::Range(0.05, 100000.0))
+                        ->capture_default_str()
+                        ->group(group);
   line.add_flag("--lines", lines_, "of --text: every line is an example of its own")->group(group);
   line.add_flag("--stream", stream_, "of --text: one long text")->group(group);
   line.add_flag("--chars", characters_, "of --text: letter by letter")->group(group);
@@ -60,6 +90,11 @@ OwnText OwnTextOptions::text(const std::string& recipe_name, std::vector<std::st
   check((!pairs_.empty()) + (!texts_.empty()) + (!labels_.empty()) == 1,
         "[train] --pairs, --text and --labels are three different tasks: give one of them");
   check(!(lines_ && stream_), "[train] --lines and --stream contradict each other: give one of them");
+  check(!texts_.empty() || !(lines_ || stream_ || characters_),
+        "[train] {} says how --text is read: leave it out, or give the text by --text",
+        lines_    ? "--lines"
+        : stream_ ? "--stream"
+                  : "--chars");
   if (recipe_name.find('=') != std::string::npos)
     overrides.insert(overrides.begin(), recipe_name);
   else
@@ -83,6 +118,7 @@ OwnText OwnTextOptions::text(const std::string& recipe_name, std::vector<std::st
   text.characters = characters_;
   text.from = from_;
   text.minutes = minutes_;
+  text.minutes_given = minutes_option_->count() > 0;
   text.overrides = std::move(overrides);
   return text;
 }
@@ -109,8 +145,11 @@ Recipe choose_recipe(const OwnText& text, RunFolder& folder, TrainingObserver& o
     const Recipe recipe = load_recipe(kept, text.overrides);
     check(same_files(recipe.data.train, text.files), "[train] {}: holds a run on other text ({}): name another folder",
           folder.path().string(), fmt::format("{}", fmt::join(recipe.data.train, ", ")));
+    if (const std::string other = chosen_otherwise(recipe, text); !other.empty())
+      fail("[train] {}: the run was begun without {}: leave it out, or name another folder", folder.path().string(),
+           other);
     observer.note(fmt::format("Going on by the recipe that was chosen before: {}", kept.string()));
-    return recipe;
+    return with_new_time(recipe, text, observer);
   }
   fs::remove_all(folder.path() / "data", none);  // of a choice that was never finished
   const ChosenRecipe chosen = choose_anew(text, folder.path(), observer);

@@ -19,6 +19,7 @@ class OwnTextOptions {
   std::vector<std::string> pairs_, texts_, valid_, test_;
   std::string labels_, from_;
   double minutes_ = 10;
+  const CLI::Option* minutes_option_ = nullptr;
   bool lines_ = false, stream_ = false, characters_ = false;
 };
 

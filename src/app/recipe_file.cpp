@@ -26,6 +26,8 @@ std::vector<fs::path> all_folders() {
   return folders;
 }
 
+}  // namespace
+
 fs::path find_recipe(const std::string& name) {
   std::error_code none;
   if (fs::is_regular_file(name, none)) return name;
@@ -37,8 +39,6 @@ fs::path find_recipe(const std::string& name) {
   fail("[recipe] there is no recipe {}{}; there are: {}", name, did_you_mean(name, views),
        known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
 }
-
-}  // namespace
 
 fs::path recipe_folder() {
   std::error_code none;

@@ -41,6 +41,16 @@ std::string hints(const Recipe& recipe, const std::string& out) {
   return fmt::format("  {0} complete {1} 'A <mask>.'\n  {0} embed {1} FILE\n", limpid, out);
 }
 
+// What to write on the command line so that the run goes on for as long again.
+std::string later_end(const Recipe& recipe, int64_t steps, bool own_text) {
+  const auto& stop = recipe.stop;
+  if (own_text && stop.minutes > 0) return fmt::format("--minutes {:g}", 2 * stop.minutes);
+  std::string keys = fmt::format("stop.steps={}", 2 * std::max<int64_t>(steps, 1));
+  if (stop.epochs > 0) keys += fmt::format(" stop.epochs={}", 2 * stop.epochs);
+  if (stop.minutes > 0) keys += fmt::format(" stop.minutes={:g}", 2 * stop.minutes);
+  return keys;
+}
+
 // Chosen by rank 0, which measures what the machine can do, for all ranks.
 Recipe chosen_recipe(const OwnText& text, RunFolder& folder, TrainingObserver& observer, Courier& ranks) {
   const std::string chosen = ranks.first() ? dump_recipe(choose_recipe(text, folder, observer)) : std::string();
@@ -122,8 +132,9 @@ int run_train(int argc, char** argv) {
     fmt::print(
         stderr,
         "This run is finished after {} ({}), the model is in {}; nothing was changed.\nA later end trains on, as "
-        "in stop.steps={}.\n",
-        result.why, describe(result.final), out, 2 * std::max<int64_t>(result.steps, 1));
+        "in {}.\n",
+        result.why, describe(result.final), out, later_end(recipe, result.steps, own.given()));
+    if (json) fmt::print("{}\n", to_json(result, out).dump());
     return 0;
   }
   if (result.interrupted) {

@@ -26,6 +26,8 @@ std::string side_line(const char* name, const CorpusReport& report) {
   for (const auto& [reason, count] : report.dropped)
     text +=
         fmt::format("\n              {} dropped: {} (first: line {})", count, reason, report.first_dropped.at(reason));
+  if (report.cut > 0)
+    text += fmt::format("\n              {} cut to data.max_length: their ends are not read", report.cut);
   return text + '\n';
 }
 
