@@ -28,6 +28,8 @@ for verb in demo data plan train evaluate translate verify params bench; do
   expect 2 "See .*limpid $verb --help" "$verb" --no-such-option
   "$limpid" "$verb" --help | grep -E 'INT in|FLOAT in|:\{|TEXT:|[0-9]{12}' && { echo "FAILED: raw types in the help of $verb"; failures=$((failures + 1)); }
 done
+expect 0 'Usage: .*look MODEL heatmap' help look heatmap
+expect 0 'Usage: .*sae train' help sae train
 expect 2 'required' verify
 expect 2 'required' params
 expect 2 'shape' bench train-step --shape enormous

@@ -17,10 +17,19 @@ shorter() {
     -e 's/^\.\/limpid serve.*/timeout --preserve-status -s TERM 5 & --port 0/' \
     -e 's/^\.\/limpid train facts .*/& stop.steps=400/' \
     -e 's/^\.\/limpid look .* facts$/& --traces 2 --ablations 2 --edits 2/' \
+    -e '/^\.\/limpid train --/s/--minutes [0-9]*/--minutes 0.05/; s/^\.\/limpid train --.*/& stop.steps=20/' \
+    -e 's/stop.steps=2000/stop.steps=3 schedule.warmup=1 model.d_model=32 tokenizer.vocab=900/' \
     -e 's/ --quick/ --tiny/' \
     -e 's/stop.steps=500/stop.steps=60/; s/--steps [0-9]*/--steps 20/; s/--models 12/--models 2/' \
     -e 's/^\.\/limpid induction.*/& --steps 20/; s/^\.\/limpid superposition --svg [^ ]*/& --steps 20/' <<<"$1"
 }
+
+# Text of one's own, which docs/training.md speaks of.
+./limpid data english-korean --out own --count 3000 >/dev/null 2>&1 || exit 1
+head -600 own/train.en | tee train.en new.en a.en >book.txt
+head -600 own/train.ko | tee train.fr new.fr >a.ko
+paste train.en train.fr >corpus.tsv
+awk 'NR % 2 { print "good\t" $0; next } { print "bad\t" $0 }' train.en >reviews.tsv
 
 # The files outside the repository that a command names and that are not there.
 missing() {
@@ -31,7 +40,7 @@ missing() {
 }
 
 failures=0
-for document in README.md docs/running.md docs/looking-inside.md docs/page.md docs/experiments.md; do
+for document in README.md docs/training.md docs/running.md docs/looking-inside.md docs/page.md docs/experiments.md; do
   mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' "$1/$document" | sed -n 's/  *#.*$//; /\.\/limpid /p')
   ((${#commands[@]} >= 4)) || { echo "only ${#commands[@]} commands found in $document"; exit 1; }
   for command in "${commands[@]}"; do

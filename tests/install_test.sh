@@ -10,6 +10,25 @@ rm -rf "$work"
 cmake --install "$build" --prefix "$prefix" >/dev/null
 "$prefix/bin/limpid" --version >/dev/null
 
+# Beside the program: its recipes, which it finds from anywhere, a manual page per command and part, completions.
+cp "$prefix/share/limpid/recipes/copy.toml" "$prefix/share/limpid/recipes/only-here.toml"
+(cd / && "$prefix/bin/limpid" recipes | grep -q '^only-here ') || fail 'recipes beside the installed program are not found'
+for page in limpid limpid-train limpid-look limpid-look-heatmap limpid-sae-train; do
+  [[ -s $prefix/share/man/man1/$page.1 ]] || fail "no manual page $page: $(ls "$prefix/share/man/man1")"
+done
+grep -q -- 'position' "$prefix/share/man/man1/limpid-look-heatmap.1" || fail 'the page of a part lacks its options'
+bash=$(find "$prefix" -path '*bash*' -name limpid) zsh=$(find "$prefix" -name _limpid) fish=$(find "$prefix" -name limpid.fish)
+for file in "$bash" "$zsh" "$fish"; do [[ -s $file ]] || fail "a completion is missing: $bash $zsh $fish"; done
+# completes WORDS…: what bash offers for the last of them.
+completes() {
+  bash --norc -c 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _limpid; printf "%s\n" "${COMPREPLY[@]}"' _ "$bash" "$@"
+}
+completes limpid tra | grep -qx translate || fail "completion of a verb: $(completes limpid tra)"
+completes limpid train --pai | grep -qx -- --pairs || fail "completion of an option: $(completes limpid train --pai)"
+completes limpid look model heat | grep -qx heatmap || fail "completion of a part: $(completes limpid look model heat)"
+completes limpid look model heatmap --cro | grep -qx -- --cross || fail "completion of a part's option: $(completes limpid look model heatmap --cro)"
+grep -q -- '-l cross' "$fish" && grep -q -- '--cross' "$zsh" || fail 'options of parts for fish and zsh'
+
 # What is installed: headers below limpid/ alone, none of tests or of the program, no path of the sources, and no library
 # of others but the two that public headers show.
 [[ $(ls "$prefix/include") == limpid ]] || fail "headers beside include/limpid: $(ls "$prefix/include")"

@@ -56,7 +56,9 @@ def rows(shape, numbers):
 def look_at(model, *words):
     """What `limpid look` prints as JSON."""
     command = [limpid, "look", f"{golden}/{model}", *words, "--json"]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=True).stdout)
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=True)
+    says = [json.loads(line) for line in done.stdout.splitlines()]  # one object per line
+    return says if len(says) > 1 else says[0]
 
 
 def weight_case():
@@ -100,6 +102,22 @@ def taps_case():
     return [name for name in acts if name not in names], []
 
 
+def steering_case():
+    """The token that is steered to is listed, however unlikely it is."""
+    listed = set()
+    for id in range(17):
+        steer = f"blocks.1.resid_post@-1=0.01*token:#{id}"
+        says = look_at("gpt2", "intervene", "1 2 3", "--steer", steer, "--top", "1")
+        listed |= {id} & {token["id"] for token in says["tokens"]}
+    return sorted(listed), list(range(17))
+
+
+def context_case():
+    """A text beyond the context is cut, rotary positions or not."""
+    counts = [len(look_at(model, "lens", "1 " * 12)["lens"][0]["positions"]) for model in ("gpt2", "llama")]
+    return counts, [8, 8]
+
+
 def beam_case():
     """Every node's probability is the one that the lens has for its beginning; those kept are the likeliest two."""
     tree = look_at("marian", "beam", "3 1 4", "--beam", "2", "--max-tokens", "3", "--dropped")
@@ -137,7 +155,7 @@ with tempfile.NamedTemporaryFile("w", suffix=".txt") as texts:
         found = [done.stderr] if done.returncode else list(differences(json.loads(done.stdout), case["says"]))
         failed += bool(found)
         print("FAILED:" if found else "ok:", " ".join(case["look"]), *found[:20], sep="\n  " if found else " ")
-for case in (weight_case, nearest_case, capture_case, taps_case, beam_case):
+for case in (weight_case, nearest_case, capture_case, taps_case, steering_case, context_case, beam_case):
     says, expected = case()
     found = list(differences(says, expected)) or (["more than expected"] if case is taps_case and says else [])
     failed += bool(found)

@@ -10,6 +10,7 @@
 #include "app/command.h"
 #include "app/completion.h"
 #include "app/sampling_flags.h"
+#include "app/terminal.h"
 #include "base/seconds_since.h"
 #include "inference/model_text.h"
 #include "text/unknown_words.h"
@@ -141,8 +142,8 @@ int run_complete(int argc, char** argv) {
   options.completion.slide = !options.stop_at_context;
   const LoadedModel loaded = load_model(options.model);
   for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid complete: {}\n", note);
-  check(!loaded.config().has_source(), "[complete] a model of type \"{}\" translates: use limpid translate",
-        loaded.config().model_type);
+  check(!loaded.config().has_source(), "[complete] a model of type \"{}\" translates: use {} translate",
+        loaded.config().model_type, program_name());
   if (!loaded.config().writes()) {
     fill_masks_of(options, loaded);
     return 0;

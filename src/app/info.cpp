@@ -51,7 +51,7 @@ std::string kind_of_file(const fs::path& path) {
     return "a Python pickle (it can run code when opened: save it as safetensors first)";
   if (begin.size() > 9 && begin[8] == '{') return "a safetensors file: name the folder it lies in, with config.json";
   if (path.extension() == ".json" && begin.find("\"vocab\"") != std::string::npos) return "a tokenizer";
-  if (path.extension() == ".toml") return "a recipe: limpid train trains by it";
+  if (path.extension() == ".toml") return fmt::format("a recipe: {} train trains by it", program_name());
   size_t cut = begin.size();  // the last character may be cut in two
   while (cut > 0 && (static_cast<unsigned char>(begin[cut - 1]) & 0xC0) == 0x80) --cut;
   if (!invalid_utf8(std::string_view(begin).substr(0, cut > 0 ? cut - 1 : 0))) return "a text file";

@@ -56,6 +56,7 @@ void InputLines::read_more() {
 }
 
 std::string InputLines::rest() {
+  if (!ended_) tell_waiting("one text with its line ends");
   while (!ended_) read_more();
   if (const auto bad = invalid_utf8(buffer_))
     check_line(std::string_view(buffer_).substr(*bad, 1), kStandardInput,

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/nearest.h"
+#include "inference/model_text.h"
 #include "inspect/intervention.h"
 #include "inspect/weight_edit.h"
 #include "text/unknown_words.h"
@@ -44,6 +45,22 @@ InterventionList read_interventions(const LookOptions& options) {
   return parse_interventions(read_text(options.interventions), options.interventions);
 }
 
+// One text is cut to what the model was made for: rotary positions go on for ever, but what was learned of them does
+// not, and the work grows with the square of the length. An encoder keeps the token that ends a text.
+Example fitting_example(const Session& session, const Text& text) {
+  const int64_t context = session.config().max_positions;
+  if (session.two_sided() || !text.target.empty() || context <= 0) return session.example(text);
+  std::vector<int32_t> ids = input_ids(session.loaded, text.text);
+  if (std::ssize(ids) <= context) return session.example(text);
+  fmt::print(stderr, "limpid look: the text has {} tokens, the model reads {}: its end is left out\n", ids.size(),
+             context);
+  const int64_t kept_at_end = session.config().writes() ? 0 : 1;
+  ids.erase(ids.begin() + context - kept_at_end, ids.end() - kept_at_end);
+  Example example = example_of(session.config(), {}, ids);
+  example.input = pieces_of(session.reader(), ids);
+  return example;
+}
+
 // What is wrong where the word behind the model is none of the parts; else nothing.
 std::string unknown_part(std::span<const LookPart> parts, int argc, char** argv) {
   if (argc < 3 || argv[1][0] == '-' || argv[2][0] == '-') return "";
@@ -54,6 +71,19 @@ std::string unknown_part(std::span<const LookPart> parts, int argc, char** argv)
   const std::vector<std::string_view> known(names.begin(), names.end());
   return fmt::format("there is no part \"{}\": it is one of {}{}", argv[2], fmt::join(names, ", "),
                      did_you_mean(argv[2], known));
+}
+
+// The help of a part needs no model: "look heatmap --help" is read as "look MODEL heatmap --help".
+std::vector<char*> with_model_for_help(std::span<const LookPart> parts, int argc, char** argv) {
+  static char model[] = "MODEL";
+  std::vector<char*> words(argv, argv + argc);
+  const auto asks = [](std::string_view word) { return word == "--help" || word == "-h"; };
+  const bool part = argc == 3 && asks(argv[2]) && std::any_of(parts.begin(), parts.end(), [&](const LookPart& one) {
+                      return one.app->get_name() == argv[1];
+                    });
+  if (part) words.insert(words.begin() + 1, model);
+  words.push_back(nullptr);
+  return words;
 }
 
 }  // namespace
@@ -109,10 +139,7 @@ Example read_example(const Session& session, const LookOptions& options) {
        {std::pair(&plain.reader(), &text.text), std::pair(&plain.writer(), &text.target)})
     for (const std::string& note : unknown_word_notes(*tokenizer, *words))
       fmt::print(stderr, "limpid look: {}\n", note);
-  Example example = plain.example(text);
-  const int64_t context = plain.config().max_positions, tokens = std::ssize(example.batch.input.ids);
-  if (context > 0 && tokens > context)  // rotary positions go on for ever, what was learned of them does not
-    fmt::print(stderr, "limpid look: the text has {} tokens, the model was made for {}\n", tokens, context);
+  Example example = fitting_example(plain, text);
   if (const InterventionList list = read_interventions(options); !list.values.empty())
     example.changes = std::make_shared<Intervener>(plain, example, list.values);
   return example;
@@ -159,7 +186,8 @@ int run_look(int argc, char** argv) {
     fmt::print(stderr, "limpid look: {}\nSee {} look --help\n", wrong, program_name());
     return 2;
   }
-  if (const auto code = line.read(argc, argv)) return *code;
+  std::vector<char*> words = with_model_for_help(parts, argc, argv);
+  if (const auto code = line.read(static_cast<int>(words.size()) - 1, words.data())) return *code;
   for (const LookPart& part : parts)
     if (part.app->parsed()) part.run();
   return 0;

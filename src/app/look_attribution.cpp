@@ -20,8 +20,13 @@ struct AttributionCommand {
 };
 
 std::string attribution_text(const Session& session, const Example& example, const Attribution& result,
-                             const AttributionCommand& command) {
-  constexpr int64_t kBar = 24;
+                             const AttributionCommand& command, int64_t width) {
+  // A name, a number and a bar; where the terminal is narrow the bar gives way first.
+  const int64_t bar = std::clamp<int64_t>(width - 49, 8, 24), name = std::clamp<int64_t>(width - 15 - bar, 12, 34);
+  const auto row = [&](const std::string& what, double value, const std::string& behind) {
+    std::string text = fmt::format("  {} {:+10.4f}  {}", pad_right(cut_to(what, name), name), value, behind);
+    return text.substr(0, text.find_last_not_of(' ') + 1) + '\n';
+  };
   std::vector<LogitPart> parts = result.parts;
   std::stable_sort(parts.begin(), parts.end(),
                    [](const LogitPart& a, const LogitPart& b) { return std::abs(a.value) > std::abs(b.value); });
@@ -36,14 +41,13 @@ std::string attribution_text(const Session& session, const Example& example, con
       rest += parts[i].value;
       continue;
     }
-    const auto length = static_cast<size_t>(std::lround(std::abs(parts[i].value) / most * kBar));
-    text += fmt::format("  {:34} {:+10.4f}  {}\n", parts[i].name, parts[i].value,
-                        std::string(length, parts[i].value < 0 ? '-' : '+'));
+    const auto length = static_cast<size_t>(std::lround(std::abs(parts[i].value) / most * static_cast<double>(bar)));
+    text += row(parts[i].name, parts[i].value, std::string(length, parts[i].value < 0 ? '-' : '+'));
   }
-  if (shown < parts.size())
-    text += fmt::format("  {:34} {:+10.4f}\n", fmt::format("{} more", parts.size() - shown), rest);
-  return text + fmt::format("  {:34} {:+10.4f}  (the logit less this: {:.1e})\n", "sum of all parts", result.sum,
-                            -result.error());
+  if (shown < parts.size()) text += row(fmt::format("{} more", parts.size() - shown), rest, "");
+  const std::string error = fmt::format("(the logit less this: {:.1e})", -result.error());
+  if (name + 15 + display_width(error) <= width) return text + row("sum of all parts", result.sum, error);
+  return text + row("sum of all parts", result.sum, "") + "  " + error + '\n';
 }
 
 void show_attribution(const LookOptions& options, const AttributionCommand& command) {
@@ -54,11 +58,12 @@ void show_attribution(const LookOptions& options, const AttributionCommand& comm
                                               : session.token(session.writer(), command.token);
   if (!command.against.empty()) asked.options.against = session.token(session.writer(), command.against);
   const Attribution result = attribute_logit(session.model(), example, asked.options);
-  write_result(options,
-               {.shown = [&] { return attribution_text(session, example, result, asked); },
-                .csv = [&] { return attribution_csv(result); },
-                .svg = [&] { return to_svg(attribution_picture(session, example, result, asked.options.against)); },
-                .json = [&] { return attribution_json(session, result); }});
+  write_result(
+      options,
+      {.shown = [&] { return attribution_text(session, example, result, asked, terminal_style(options).width); },
+       .csv = [&] { return attribution_csv(result); },
+       .svg = [&] { return to_svg(attribution_picture(session, example, result, asked.options.against)); },
+       .json = [&] { return attribution_json(session, result); }});
 }
 
 }  // namespace

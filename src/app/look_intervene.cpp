@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "app/look.h"
@@ -50,20 +51,52 @@ InterventionList read_list(const InterveneCommand& command) {
   return list;
 }
 
-std::string effect_text(const Session& session, const Example& example, const Effect& effect, int64_t position) {
-  std::string text =
-      fmt::format("after \"{}\" (position {}):\n  {:20} {:>10} {:>10} {:>10} {:>12}\n",
-                  visible(example.input[position]), position, "token", "before", "after", "logit", "its change");
-  for (const TokenEffect& token : effect.tokens)
-    text += fmt::format("  {} {:9.3f}% {:9.3f}% {:10.4f} {:+12.4f}\n",
-                        pad_right(cut_to(visible(session.piece(token.token)), 20), 20), 100 * token.probability_before,
-                        100 * token.probability_after, token.logit_after, token.logit_change());
-  text += fmt::format("\n  {:>4} {:14} {:>12}   {}\n", "", "position", "KL (nats)", "likeliest");
+// The tokens that the model is steered to.
+std::vector<int32_t> steered_tokens(const Session& session, const InterventionList& list) {
+  std::vector<int32_t> tokens;
+  for (const Intervention& one : list.values)
+    for (const std::string_view direction : {"token:", "embed:"})
+      if (one.kind == Intervention::Kind::steer && one.along.starts_with(direction))
+        tokens.push_back(session.token(session.writer(), one.along.substr(direction.size())));
+  return tokens;
+}
+
+// These tokens are among those compared, however unlikely they are.
+Effect compare_with(EffectOptions options, const std::vector<int32_t>& always, ConstMatrix before, ConstMatrix after) {
+  Effect effect = compare_logits(before, after, options);
+  if (always.empty()) return effect;
+  options.everywhere = false;
+  options.watched.clear();
+  for (const TokenEffect& token : effect.tokens) options.watched.push_back(token.token);
+  for (const int32_t token : always)
+    if (std::find(options.watched.begin(), options.watched.end(), token) == options.watched.end())
+      options.watched.push_back(token);
+  effect.tokens = compare_logits(before, after, options).tokens;
+  return effect;
+}
+
+// Where the terminal is narrow, without logits.
+std::string effect_text(const Session& session, const Example& example, const Effect& effect, int64_t position,
+                        int64_t width) {
+  const bool wide = width >= 68;
+  const int64_t token_width = wide ? 20 : std::clamp<int64_t>(width - 24, 8, 20), place_width = wide ? 14 : 8;
+  std::string text = fmt::format("after \"{}\" (position {}):\n  {} {:>10} {:>10}", visible(example.input[position]),
+                                 position, pad_right("token", token_width), "before", "after");
+  text += wide ? fmt::format(" {:>10} {:>12}\n", "logit", "its change") : "\n";
+  for (const TokenEffect& token : effect.tokens) {
+    text += fmt::format("  {} {:9.3f}% {:9.3f}%",
+                        pad_right(cut_to(visible(session.piece(token.token)), token_width), token_width),
+                        100 * token.probability_before, 100 * token.probability_after);
+    text += wide ? fmt::format(" {:10.4f} {:+12.4f}\n", token.logit_after, token.logit_change()) : "\n";
+  }
+  text += fmt::format("\n  {:>4} {} {:>10}   {}\n", "", pad_right("position", place_width), "KL (nats)", "likeliest");
   for (const PositionEffect& one : effect.positions) {
     const std::string before = visible(session.piece(one.top_before)), after = visible(session.piece(one.top_after));
-    text += fmt::format("  {:4} {} {:12.6f}   {}{}\n", one.position,
-                        pad_right(cut_to(visible(example.input[one.position]), 14), 14), one.divergence, before,
-                        one.top_before == one.top_after ? "" : " → " + after);
+    const std::string line =
+        fmt::format("  {:4} {} {:10.6f}   {}{}", one.position,
+                    pad_right(cut_to(visible(example.input[one.position]), place_width), place_width), one.divergence,
+                    before, one.top_before == one.top_after ? "" : " → " + after);
+    text += cut_to(line, width) + '\n';
   }
   if (effect.same_bits) text += "\nEvery logit has the same bits as before.\n";
   return text;
@@ -75,14 +108,12 @@ std::string written(const Session& session, const Example& example, int64_t most
 
 void list_weights(const LookOptions& options) {
   const Session session = open_model(options);
-  Json all = Json::array();
   session.model().each_parameter([&](const Weight& weight) {
     if (options.json)
-      all.push_back({{"name", weight.name}, {"shape", weight.shape}});
+      write_json({{"name", weight.name}, {"shape", weight.shape}});
     else
       fmt::print("{:44} ({})\n", weight.name, fmt::join(weight.shape, ", "));
   });
-  if (options.json) write_json(all);
 }
 
 void show_intervention(const LookOptions& options, const InterveneCommand& command) {
@@ -103,13 +134,13 @@ void show_intervention(const LookOptions& options, const InterveneCommand& comma
   const Session edited = with_weight_edits(session, list.weights);
   const Tensor after = forward_logits(edited.model(), changed, nullptr);
   if (command.generate > 0) text.after = written(edited, changed, command.generate);
-  const Effect effect = compare_logits(before.values(), after.values(), wanted);
+  const Effect effect = compare_with(wanted, steered_tokens(session, list), before.values(), after.values());
   if (options.json) {
     Json json = effect_json(session, example, effect, position);
     if (command.generate > 0) json["generated"] = {{"before", text.before}, {"after", text.after}};
     return write_json(json);
   }
-  fmt::print("{}", effect_text(session, example, effect, position));
+  fmt::print("{}", effect_text(session, example, effect, position, terminal_style(options).width));
   if (command.generate == 0) return;
   fmt::print("\nwritten before  {}\nwritten after   {}{}\n", text.before, text.after,
              text.before == text.after ? "  (the same)" : "");

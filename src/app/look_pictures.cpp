@@ -32,8 +32,10 @@ LookPart add_look_taps(CLI::App& look, LookOptions& options) {
   return {part, [&options] {
             const Session session = open_model(options);
             const std::vector<TapInfo> taps = list_taps(session.model());
-            if (options.json) return write_json(taps_json(taps));
-            for (const TapInfo& tap : taps) fmt::print("{:34} {}\n", tap.name, shape_text(tap));
+            if (options.json)
+              for (const auto& tap : taps_json(taps)) write_json(tap);
+            else
+              for (const TapInfo& tap : taps) fmt::print("{:34} {}\n", tap.name, shape_text(tap));
           }};
 }
 

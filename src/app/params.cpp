@@ -1,16 +1,32 @@
 // limpid params: how many parameters, and what for.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 
 #include "app/command.h"
+#include "app/terminal.h"
 #include "formats/model_folder.h"
 #include "inference/loaded_model.h"
 #include "models/model.h"
 #include "models/parameter_table.h"
 
 namespace limpid {
+
+namespace {
+
+// The table where its five columns do not fit.
+std::string narrow_text(const ParameterTable& table) {
+  std::string text;
+  const nlohmann::ordered_json json = to_json(table);
+  for (const auto& part : json["parts"])
+    text += fmt::format("{:<14}{:>16}{:>8.1f} %\n", part["part"].get<std::string>(),
+                        with_separators(part["parameters"].get<int64_t>()), 100 * part["share"].get<double>());
+  return text + fmt::format("{:<14}{:>16}\n", "total", with_separators(table.total()));
+}
+
+}  // namespace
 
 int run_params(int argc, char** argv) {
   CommandLine line("params",
@@ -35,7 +51,7 @@ int run_params(int argc, char** argv) {
   if (json)
     fmt::print("{}\n", to_json(table).dump());
   else
-    fmt::print("{}", to_text(table));
+    fmt::print("{}", terminal_width(STDOUT_FILENO) < 80 ? narrow_text(table) : to_text(table));
   return 0;
 }
 

@@ -147,7 +147,7 @@ std::string beside(const std::vector<Block>& blocks) {
 }  // namespace
 
 std::string to_terminal(const Picture& picture, const TerminalStyle& style) {
-  std::string text = picture.title.empty() ? "" : cut_to(picture.title, style.width) + "\n\n";
+  std::string text = picture.title.empty() ? "" : picture.title + "\n\n";
   const ColorRange all = range_of(picture);
   const bool one_bar = picture.shared_range && picture.maps.size() > 1;
   // As many side by side as asked for, as long as each has room for its columns or a fair share of the line.
