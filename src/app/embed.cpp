@@ -43,7 +43,7 @@ void write(const std::string& text, const std::vector<real>& vector, bool json) 
 void embed_lines(const EmbedOptions& options, const LoadedModel& loaded) {
   const std::string prompt = loaded.sentence.prompt(options.prompt);
   EmbeddingOptions embedding = options.embedding;
-  embedding.left_out = tokens_left_out(loaded, prompt);
+  if (embedding.tap.empty()) embedding.left_out = tokens_left_out(loaded, prompt);  // a tap may have one row per text
   for_each_line_texts("embed", loaded, options.files,
                       [&](const LineTexts& texts) {
                         for (size_t i = 0; i < texts.lines.size(); ++i)

@@ -112,8 +112,8 @@ class ClassTranslator {
 
 }  // namespace
 
-Regex::Regex(const std::string& written, std::string_view where) {
-  const std::string pattern = ClassTranslator(written).whole();
+Regex::Regex(const std::string& pattern, std::string_view where) {
+  const std::string translated = ClassTranslator(pattern).whole();
   int error = 0;
   PCRE2_SIZE at = 0;
   struct FreeContext {
@@ -121,10 +121,10 @@ Regex::Regex(const std::string& written, std::string_view where) {
   };
   const std::unique_ptr<pcre2_compile_context, FreeContext> context(pcre2_compile_context_create(nullptr));
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-  pcre2_code* code = pcre2_compile(bytes_of(pattern), pattern.size(), PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE, &error,
-                                   &at, context.get());
-  check(code != nullptr, "{}: the regular expression {} is wrong at byte {} ({}): is the file whole?", where, pattern,
-        at, message_of(error));
+  pcre2_code* code = pcre2_compile(bytes_of(translated), translated.size(), PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE,
+                                   &error, &at, context.get());
+  check(code != nullptr, "{}: the regular expression {} is wrong at byte {} ({}): is the file whole?", where,
+        translated, at, message_of(error));
   code_ = std::shared_ptr<const void>(
       code, [](const void* held) { pcre2_code_free(static_cast<pcre2_code*>(const_cast<void*>(held))); });
   pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // faster where the machine has it; where not, matching works without
