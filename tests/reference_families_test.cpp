@@ -39,7 +39,7 @@ TEST(ReferenceFamilies, EveryCaseAgrees) {
       ADD_FAILURE() << error.what();
     }
   }
-  EXPECT_GT(cases, 0);
+  EXPECT_GE(cases, std::getenv("LIMPID_REFERENCE_FAMILIES") ? 1 : 68);
 }
 
 TEST(FamilyTable, HasEveryModelTypeThatIsRead) {

@@ -28,13 +28,16 @@ std::vector<size_t> ranked(const std::vector<double>& probabilities) {
   return order;
 }
 
-void write(const std::string& text, const std::vector<double>& probabilities, const std::vector<std::string>& labels,
+void write(const std::string& text, const std::vector<double>& probabilities, const Config& config,
            const ClassifyOptions& options) {
+  const std::vector<std::string>& labels = config.labels;
   const std::vector<size_t> order = ranked(probabilities);
   if (options.json) {
+    const bool scores = label_numbers(config) == LabelNumbers::scores;
     nlohmann::ordered_json all = nlohmann::ordered_json::object();
     for (const size_t label : order) all[labels[label]] = probabilities[label];
-    const nlohmann::ordered_json line = {{"text", text}, {"label", labels[order[0]]}, {"probabilities", all}};
+    const nlohmann::ordered_json line = {
+        {"text", text}, {"label", labels[order[0]]}, {scores ? "scores" : "probabilities", all}};
     fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return;
   }
@@ -46,7 +49,7 @@ void write(const std::string& text, const std::vector<double>& probabilities, co
 void classify_lines(const ClassifyOptions& options, const LoadedModel& loaded) {
   for_each_line_texts("classify", loaded, options.files, [&](const LineTexts& texts) {
     const auto results = classify(*loaded.model, texts.ids);
-    for (size_t i = 0; i < results.size(); ++i) write(texts.lines[i], results[i], loaded.config().labels, options);
+    for (size_t i = 0; i < results.size(); ++i) write(texts.lines[i], results[i], loaded.config(), options);
   });
 }
 
@@ -66,6 +69,10 @@ int run_classify(int argc, char** argv) {
   if (const auto code = line.read(argc, argv)) return *code;
   const LoadedModel loaded = load_model(options.model);
   for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid classify: {}\n", note);
+  if (loaded.config().classifies() && label_numbers(loaded.config()) == LabelNumbers::scores)
+    fmt::print(stderr, "limpid classify: the numbers are the model's own scores, no probabilities\n");
+  if (loaded.config().classifies() && label_numbers(loaded.config()) == LabelNumbers::each)
+    fmt::print(stderr, "limpid classify: a text may have several labels: each has a probability of its own\n");
   classify_lines(options, loaded);
   return 0;
 }

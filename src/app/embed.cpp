@@ -5,6 +5,7 @@
 #include "app/command.h"
 #include "app/line_texts.h"
 #include "inference/embedding.h"
+#include "inference/model_text.h"
 
 namespace limpid {
 namespace {
@@ -23,6 +24,7 @@ void take_settings(const CommandLine& line, const SentenceSettings& settings, Em
   const bool own = line.count("--pooling") + line.count("--token") + line.count("--layer") + line.count("--tap") > 0;
   if (own) return;
   options.pooling = settings.embedding.pooling;
+  options.further = settings.embedding.further;
   options.dense = settings.embedding.dense;
   options.normalize = options.normalize || settings.embedding.normalize;
 }
@@ -39,16 +41,20 @@ void write(const std::string& text, const std::vector<real>& vector, bool json) 
 }
 
 void embed_lines(const EmbedOptions& options, const LoadedModel& loaded) {
+  const std::string prompt = loaded.sentence.prompt(options.prompt);
+  EmbeddingOptions embedding = options.embedding;
+  if (embedding.tap.empty()) embedding.left_out = tokens_left_out(loaded, prompt);  // a tap may have one row per text
   for_each_line_texts("embed", loaded, options.files,
                       [&](const LineTexts& texts) {
                         for (size_t i = 0; i < texts.lines.size(); ++i)
                           check(!texts.lines[i].empty() || !loaded.config().continues_text(),
                                 "[embed] line {} is empty: a language model has no vector for it",
                                 texts.first + static_cast<int64_t>(i));
-                        const auto vectors = embed(*loaded.model, texts.ids, options.embedding);
+                        const auto vectors = embed(*loaded.model, texts.ids, embedding);
                         for (size_t i = 0; i < vectors.size(); ++i) write(texts.lines[i], vectors[i], options.json);
                       },
-                      {.longest = loaded.sentence.max_tokens, .before = loaded.sentence.prompt(options.prompt)});
+                      {.longest = loaded.sentence.max_tokens,
+                       .ids = [&](const std::string& line) { return sentence_ids(loaded, prompt + line); }});
 }
 
 }  // namespace

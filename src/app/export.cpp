@@ -92,7 +92,7 @@ int run_export(int argc, char** argv) {
     QuantizedModel rows = quantize(*plain.model, {.bits = bits, .output_bits = bits, .for_gguf = true});
     write_gguf(out, *rows.model, loaded.tokenizers,
                {.name = fs::path(model).stem().string(),
-                .pooling = loaded.config().writes() ? 0 : gguf_pooling(loaded.sentence.embedding.pooling)});
+                .pooling = loaded.config().writes() ? 0 : gguf_pooling(loaded.sentence.embedding)});
   } else if (format == "llama2.c") {
     note = write_llama2c_files(out, loaded);
   } else {

@@ -26,7 +26,7 @@ void for_each_line_texts(const std::string& command, const LoadedModel& loaded, 
     LineTexts texts{.first = first, .lines = input.next_lines(kLinesAtOnce)};
     if (texts.lines.empty()) return;
     for (const std::string& line : texts.lines) {
-      auto& ids = texts.ids.emplace_back(input_ids(loaded, options.before + line));
+      auto& ids = texts.ids.emplace_back(options.ids ? options.ids(line) : input_ids(loaded, line));
       if (ids.size() > most) {
         fmt::print(stderr, "limpid {}: line {} has {} tokens, the model reads {}: its end is left out\n", command,
                    first, ids.size(), most);

@@ -17,8 +17,9 @@ struct LineTexts {
 };
 
 struct LineOptions {
-  int64_t longest = 0;      // tokens of a text; 0: as many as the model reads
-  std::string before = {};  // stands before every text
+  int64_t longest = 0;  // tokens of a text; 0: as many as the model reads
+  // The ids of a line; else what the model reads of any text.
+  std::function<std::vector<int32_t>(const std::string& line)> ids = {};
 };
 
 // Calls body with some lines at a time, until the input ends. The end of a text that is too long for the model is left

@@ -53,7 +53,7 @@ bool is_gguf_file(const fs::path& path) {
 GgufOptions gguf_options(const QuantizeCommand& command, const LoadedModel& loaded) {
   return {.name = fs::path(command.model).stem().string(),
           .type = command.type,
-          .pooling = loaded.config().writes() ? 0 : gguf_pooling(loaded.sentence.embedding.pooling)};
+          .pooling = loaded.config().writes() ? 0 : gguf_pooling(loaded.sentence.embedding)};
 }
 
 void write(const QuantizeCommand& command, LoadedModel& loaded, const std::string& format) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fstream>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -255,6 +256,12 @@ std::filesystem::path numbered(const std::filesystem::path& path, int64_t number
 }
 
 }  // namespace
+
+bool is_gguf(const std::filesystem::path& path) {
+  std::array<char, 4> begin{};
+  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
+  return std::string_view(begin.data(), begin.size()) == "GGUF";
+}
 
 GgufFile::GgufFile(const std::filesystem::path& path) {
   files_.emplace_back(path);

@@ -60,6 +60,9 @@ struct GgufContents {
 // The contents of a file's bytes, into which they point. `where` begins the messages.
 GgufContents parse_gguf(std::span<const std::byte> file, const std::string& where);
 
+// Whether a file is one, by its first bytes.
+bool is_gguf(const std::filesystem::path& path);
+
 // An open file, mapped into memory; of a model that is split into several (name-00001-of-00003.gguf) all of them,
 // whichever is named.
 class GgufFile {

@@ -32,6 +32,7 @@ std::shared_ptr<const Tokenizer> byte_level(const std::string& pre_tokenizer) {
   const std::vector<std::string> special = {"<|endoftext|>"};
   parts.vocabulary = std::make_shared<Vocabulary>(pieces, special, "[test]", SpecialIds{.end = 0, .begin = 0});
   parts.pre_tokenizer = PreTokenizer(named_pre_tokenizer(pre_tokenizer, "[test]"), "[test]");
+  parts.whole_words = named_habits(pre_tokenizer, "[test]").whole_words;
   parts.decoder = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
   return std::make_shared<BpeTokenizer>(std::move(parts), "[test]");
 }
@@ -70,7 +71,8 @@ TEST_F(GgufTokenizers, SentencePieceComesBack) {
 }
 
 TEST_F(GgufTokenizers, ByteLevelComesBack) {
-  for (const std::string name : {"gpt-2", "llama-bpe", "qwen2"}) {
+  for (const std::string name :
+       {"gpt-2", "llama-bpe", "dbrx", "qwen2", "tekken", "gpt-4o", "default"}) {  // dbrx: no whole words
     SCOPED_TRACE(name);
     const auto tokenizer = byte_level(name);
     const Tokenizers back = written_and_read({tokenizer, tokenizer}, tokenizer->size() + 3);  // rows that nobody uses

@@ -61,10 +61,13 @@ bool is_gpt2_split(const ordered_json& pre_tokenizer) {
          pre_tokenizer.value("use_regex", true) && !pre_tokenizer.value("add_prefix_space", false);
 }
 
-std::string pre_tokenizer_name(const ordered_json& pre_tokenizer) {
+std::string pre_tokenizer_name(const ordered_json& pre_tokenizer, bool whole_words) {
   if (is_gpt2_split(pre_tokenizer)) return "gpt-2";
-  for (const char* name : {"gpt-2", "llama-bpe", "qwen2", "starcoder", "falcon", "deepseek-llm", "deepseek-coder"})
-    if (PreTokenizer(named_pre_tokenizer(name, "[gguf]"), "[gguf]").json() == pre_tokenizer) return name;
+  for (const char* name : {"gpt-2", "llama-bpe", "dbrx", "qwen2", "starcoder", "falcon", "deepseek-llm",
+                           "deepseek-coder", "deepseek-v3", "gpt-4o", "tekken", "seed-coder", "bloom", "default"})
+    if (named_habits(name, "[gguf]").whole_words == whole_words &&
+        PreTokenizer(named_pre_tokenizer(name, "[gguf]"), "[gguf]").json() == pre_tokenizer)
+      return name;
   throw NoGgufTokenizer("the tokenizer splits words in a way that GGUF has no name for");
 }
 
@@ -135,7 +138,7 @@ void add_byte_level(GgufWriter& writer, const ordered_json& parts) {
     throw NoGgufTokenizer(
         "the tokenizer is of a kind that GGUF does not have: it has SentencePiece, byte-level BPE and WordPiece");
   writer.text(tokenizer_key("model"), "gpt2");
-  writer.text(tokenizer_key("pre"), pre_tokenizer_name(parts.at("pre_tokenizer")));
+  writer.text(tokenizer_key("pre"), pre_tokenizer_name(parts.at("pre_tokenizer"), model.value("ignore_merges", false)));
   writer.texts(tokenizer_key("merges"), model.at("merges").get<std::vector<std::string>>());
 }
 

@@ -187,6 +187,41 @@ TEST_F(GgufFiles, ByteLevelVocabulary) {
   EXPECT_THAT(tokenizers.before, ElementsAre());
 }
 
+// As llama.cpp takes a file that says nothing of it.
+TEST_F(GgufFiles, SomePreTokenizersBeginATextAndTakeWholeWords) {
+  const auto open_with = [&](const std::string& pre, bool says_no) {
+    GgufBuilder builder;
+    builder.text("tokenizer.ggml.model", "gpt2");
+    if (!pre.empty()) builder.text("tokenizer.ggml.pre", pre);
+    builder.texts("tokenizer.ggml.tokens", {"a", "b", "c", "ab", "abc", "<s>", "1", "2"});
+    builder.numbers<int32_t>("tokenizer.ggml.token_type", 5, {1, 1, 1, 1, 1, 3, 1, 1});
+    builder.texts("tokenizer.ggml.merges", {"a b"});
+    builder.integer("tokenizer.ggml.bos_token_id", 5);
+    if (says_no) builder.flag("tokenizer.ggml.add_bos_token", false);
+    return gguf_tokenizers(open(builder));
+  };
+  for (const char* name : {"llama3", "llama-v3", "llama-bpe", "falcon3", "pixtral", "tekken"}) {
+    EXPECT_THAT(open_with(name, false).before, ElementsAre(5)) << name;
+    EXPECT_THAT(open_with(name, true).before, ElementsAre()) << name;
+    EXPECT_THAT(open_with(name, false).source->encode("abc"), ElementsAre(4)) << name;
+  }
+  for (const char* name :
+       {"gpt-2", "default", "", "qwen2", "seed-coder", "minerva-7b", "megrez", "trillion", "bloom"}) {
+    EXPECT_THAT(open_with(name, false).before, ElementsAre()) << name;
+    EXPECT_THAT(open_with(name, false).source->encode("abc"), ElementsAre(3, 2)) << name;
+  }
+}
+
+TEST_F(GgufFiles, WithoutANameThreeDigitsGoTogether) {
+  GgufBuilder builder;
+  builder.text("tokenizer.ggml.model", "gpt2");
+  builder.texts("tokenizer.ggml.tokens", {"1", "2", "12", "1212"});
+  builder.texts("tokenizer.ggml.merges", {"1 2", "12 12"});
+  EXPECT_THAT(gguf_tokenizers(open(builder)).source->encode("1212"), ElementsAre(2, 0, 1));
+  builder.text("tokenizer.ggml.pre", "gpt-2");
+  EXPECT_THAT(gguf_tokenizers(open(builder)).source->encode("1212"), ElementsAre(3));
+}
+
 TEST_F(GgufFiles, SentencePieceVocabulary) {
   GgufBuilder builder;
   builder.text("tokenizer.ggml.model", "llama");
@@ -231,6 +266,8 @@ TEST_F(GgufFiles, WordPieceVocabulary) {
   EXPECT_THAT(tokenizers.source->encode("Unable, \u00fcn able!"), ElementsAre(3, 4, 0, 3, 5, 6));
   EXPECT_THAT(tokenizers.before, ElementsAre(1));
   EXPECT_THAT(tokenizers.after, ElementsAre(2));
+  builder.flag("tokenizer.ggml.add_eos_token", false);  // llama.cpp does not ask
+  EXPECT_THAT(gguf_tokenizers(open(builder)).after, ElementsAre(2));
 }
 
 TEST_F(GgufFiles, WrongVocabulariesAreErrors) {

@@ -103,6 +103,8 @@ std::shared_ptr<const Tokenizer> sentencepiece(const GgufFile& file, bool bpe) {
                                                   vocabulary_of(file, tokens));
 }
 
+std::string pre_tokenizer_of(const GgufFile& file) { return file.text(tokenizer_key("pre")).value_or("default"); }
+
 std::shared_ptr<const Tokenizer> byte_level(const GgufFile& file) {
   const std::vector<Token> tokens = read_tokens(file);
   BpeParts parts;
@@ -114,10 +116,10 @@ std::shared_ptr<const Tokenizer> byte_level(const GgufFile& file) {
     check(space != merge.npos, "{}: the merge {} is not two tokens: damaged?", file.where(), in_quotes(merge));
     parts.merges.emplace_back(merge.substr(0, space), merge.substr(space + 1));
   }
-  const std::string name = file.text(tokenizer_key("pre")).value_or("gpt-2");
+  const std::string name = pre_tokenizer_of(file);
   parts.pre_tokenizer = PreTokenizer(named_pre_tokenizer(name, file.where()), file.where());
   parts.decoder = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}};
-  parts.whole_words = name == "llama-bpe" || name == "llama3";
+  parts.whole_words = named_habits(name, file.where()).whole_words;
   for (size_t i = 0; i < tokens.size(); ++i)
     if (tokens[i].type == Type::user_defined) parts.added.push_back({static_cast<int32_t>(i)});
   return std::make_shared<BpeTokenizer>(std::move(parts), file.where());
@@ -157,6 +159,7 @@ Tokenizers gguf_tokenizers(const GgufFile& file) {
     end = *model == "t5";
   } else if (*model == "gpt2") {
     result.source = byte_level(file);
+    begin = named_habits(pre_tokenizer_of(file), file.where()).begins;
   } else if (*model == "bert") {
     result.source = word_piece(file);
     begin = end = true;
@@ -165,9 +168,12 @@ Tokenizers gguf_tokenizers(const GgufFile& file) {
   }
   result.target = result.source;
   const SpecialIds special = result.source->special();
-  if (file.flag(tokenizer_key("add_bos_token")).value_or(begin) && special.begin >= 0)
-    result.before.push_back(special.begin);
-  if (file.flag(tokenizer_key("add_eos_token")).value_or(end) && special.end >= 0) result.after.push_back(special.end);
+  const bool always = *model == "bert";  // whatever the file says of it
+  const auto adds = [&](const char* key, bool usual) {
+    return always || file.flag(tokenizer_key(key)).value_or(usual);
+  };
+  if (adds("add_bos_token", begin) && special.begin >= 0) result.before.push_back(special.begin);
+  if (adds("add_eos_token", end) && special.end >= 0) result.after.push_back(special.end);
   result.stated = true;
   return result;
 }

@@ -27,7 +27,7 @@ std::optional<ChatFormat> open_gguf(const std::filesystem::path& path) {
 }  // namespace
 
 std::optional<ChatFormat> ChatFormat::open(const std::filesystem::path& model) {
-  if (!is_folder(model)) return model.extension() == ".gguf" ? open_gguf(model) : std::nullopt;
+  if (!is_folder(model)) return is_gguf(model) ? open_gguf(model) : std::nullopt;
   std::string text = chat_template_of(model);
   if (text.empty()) return std::nullopt;
   return ChatFormat(ChatTemplate::parse(std::move(text)), special_names_of(model));

@@ -20,18 +20,25 @@ using Vectors = std::vector<std::vector<real>>;
 class Pool {
  public:
   // `chosen`: of each text the token that Pooling::token takes.
-  Pool(Pooling pooling, std::vector<int64_t> chosen)
-      : pooling_(pooling), chosen_(std::move(chosen)), sums_(chosen_.size()), counts_(chosen_.size()) {}
+  Pool(Pooling pooling, int64_t left_out, std::vector<int64_t> chosen)
+      : pooling_(pooling),
+        left_out_(pooling == Pooling::first || pooling == Pooling::token ? 0 : left_out),
+        chosen_(std::move(chosen)),
+        sums_(chosen_.size()),
+        counts_(chosen_.size()),
+        weights_(chosen_.size()) {}
 
   // The next vector of a text, in the order of its tokens.
   void add(int64_t text, const real* vector, int64_t size) {
     std::vector<double>& sum = sums_[text];
     const int64_t token = counts_[text]++;
-    if (pooling_ == Pooling::token && token != chosen_[text]) return;
+    if (token < left_out_ || (pooling_ == Pooling::token && token != chosen_[text])) return;
     const double weight = pooling_ == Pooling::weighted ? static_cast<double>(token + 1) : 1;
+    weights_[text] += weight;
     const bool sums = pooling_ == Pooling::mean || pooling_ == Pooling::root_mean || pooling_ == Pooling::weighted;
     if (sum.empty() || pooling_ == Pooling::last) {
       sum.assign(vector, vector + size);
+      for (double& x : sum) x *= weight;
     } else if (pooling_ == Pooling::largest) {
       for (int64_t i = 0; i < size; ++i) sum[i] = std::max(sum[i], static_cast<double>(vector[i]));
     } else if (sums) {
@@ -43,52 +50,69 @@ class Pool {
   }
   bool empty() const { return counts_[0] == 0; }
 
-  Vectors vectors(const EmbeddingOptions& options) const {
-    Vectors result;
-    for (size_t text = 0; text < sums_.size(); ++text) {
-      std::vector<double> vector = sums_[text];
-      for (double& x : vector) x *= share(static_cast<double>(std::max<int64_t>(counts_[text], 1)));
-      for (const DenseLayer& layer : options.dense) vector = apply(layer, vector);
-      const double length = std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0));
-      check(std::isfinite(length), "[embed] the model's vectors are not numbers: it has diverged or is damaged");
-      const double factor = options.normalize && length > 0 ? 1 / length : 1;
-      auto& numbers = result.emplace_back();
-      for (const double x : vector) numbers.push_back(static_cast<real>(x * factor));
+  std::vector<double> vector(size_t text) const {
+    std::vector<double> result = sums_[text];
+    const double weight = weights_[text];
+    for (double& x : result) {
+      if (pooling_ == Pooling::mean || pooling_ == Pooling::weighted) x /= weight;
+      if (pooling_ == Pooling::root_mean) x /= std::sqrt(weight);
     }
     return result;
   }
 
  private:
-  // What a sum over so many tokens is multiplied by.
-  double share(double count) const {
-    switch (pooling_) {
-      case Pooling::mean: return 1 / count;
-      case Pooling::root_mean: return 1 / std::sqrt(count);
-      case Pooling::weighted: return 2 / (count * (count + 1));
-      default: return 1;
-    }
-  }
-  static std::vector<double> apply(const DenseLayer& layer, const std::vector<double>& x) {
-    check(static_cast<int64_t>(x.size()) == layer.inputs, "[embed] a dense layer takes {} numbers, given {}",
-          layer.inputs, x.size());
-    std::vector<double> y(layer.outputs);
-    for (int64_t o = 0; o < layer.outputs; ++o) {
-      y[o] = layer.bias.empty() ? 0.0 : static_cast<double>(layer.bias[o]);
-      for (int64_t i = 0; i < layer.inputs; ++i) y[o] += static_cast<double>(layer.weight[o * layer.inputs + i]) * x[i];
-      if (layer.tanh) y[o] = std::tanh(y[o]);
-    }
-    return y;
-  }
-
   Pooling pooling_;
+  int64_t left_out_;
   std::vector<int64_t> chosen_;
   std::vector<std::vector<double>> sums_;
   std::vector<int64_t> counts_;
+  std::vector<double> weights_;  // of what was added up
 };
 
-void add_sequences(Pool& pool, ConstMatrix values, const Sequences& sequences) {
-  for (int64_t i = 0; i < sequences.count(); ++i)
-    pool.add(i, values.rows_from(sequences.begin(i), sequences.length(i)));
+double activated(Activation activation, double x) {
+  switch (activation) {
+    case Activation::tanh: return std::tanh(x);
+    case Activation::relu: return std::max(x, 0.0);
+    case Activation::gelu: return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+    default: return x;
+  }
+}
+
+std::vector<double> through(const DenseLayer& layer, const std::vector<double>& x) {
+  check(static_cast<int64_t>(x.size()) == layer.inputs, "[embed] a dense layer takes {} numbers, given {}",
+        layer.inputs, x.size());
+  std::vector<double> y(layer.outputs);
+  for (int64_t o = 0; o < layer.outputs; ++o) {
+    y[o] = layer.bias.empty() ? 0.0 : static_cast<double>(layer.bias[o]);
+    for (int64_t i = 0; i < layer.inputs; ++i) y[o] += static_cast<double>(layer.weight[o * layer.inputs + i]) * x[i];
+    y[o] = activated(layer.activation, y[o]);
+  }
+  return y;
+}
+
+Vectors vectors_of(const std::vector<Pool>& pools, size_t texts, const EmbeddingOptions& options) {
+  Vectors result;
+  for (size_t text = 0; text < texts; ++text) {
+    std::vector<double> vector;
+    for (const Pool& pool : pools) {
+      const std::vector<double> part = pool.vector(text);
+      check(!part.empty(), "[embed] text {} has no token beside those of the prompt: leave it out", text + 1);
+      vector.insert(vector.end(), part.begin(), part.end());
+    }
+    for (const DenseLayer& layer : options.dense) vector = through(layer, vector);
+    const double length = std::sqrt(std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0));
+    check(std::isfinite(length), "[embed] the model's vectors are not numbers: it has diverged or is damaged");
+    const double factor = options.normalize && length > 0 ? 1 / length : 1;
+    auto& numbers = result.emplace_back();
+    for (const double x : vector) numbers.push_back(static_cast<real>(x * factor));
+  }
+  return result;
+}
+
+void add_sequences(std::vector<Pool>& pools, ConstMatrix values, const Sequences& sequences) {
+  for (Pool& pool : pools)
+    for (int64_t i = 0; i < sequences.count(); ++i)
+      pool.add(i, values.rows_from(sequences.begin(i), sequences.length(i)));
 }
 
 // Reads the texts; the last vectors where the family has them for every token.
@@ -115,7 +139,8 @@ Vectors embed_part(const Model& model, std::span<const std::vector<int32_t>> tex
   const Tokens tokens = Tokens::of({texts.begin(), texts.end()});
   std::vector<int64_t> chosen;
   for (const auto& text : texts) chosen.push_back(options.token < 0 ? std::ssize(text) + options.token : options.token);
-  Pool pool(options.pooling, chosen);
+  std::vector<Pool> pools = {Pool(options.pooling, options.left_out, chosen)};
+  for (const Pooling further : options.further) pools.emplace_back(further, options.left_out, chosen);
   FunctionProbe probe;
   if (!name.empty())
     probe.on(name, [&](const Tap& tap) {
@@ -123,17 +148,18 @@ Vectors embed_part(const Model& model, std::span<const std::vector<int32_t>> tex
             "[embed] \"{}\" has no row for every token: take one that has, such as \"{}\"", name,
             layer_tap(model.config(), 0));
       const Sequences& rows = *tap.layout.rows;
-      if (!tap.layout.order) return add_sequences(pool, tap.value.values(), rows);
-      for (int64_t i = 0; i < rows.count(); ++i)  // one step of a recurrent model
-        pool.add((*tap.layout.order)[i], tap.value.values().rows_from(rows.begin(i), rows.length(i)));
+      if (!tap.layout.order) return add_sequences(pools, tap.value.values(), rows);
+      for (Pool& pool : pools)
+        for (int64_t i = 0; i < rows.count(); ++i)  // one step of a recurrent model
+          pool.add((*tap.layout.order)[i], tap.value.values().rows_from(rows.begin(i), rows.length(i)));
     });
   const Arena arena;
   Run run({.arena = arena, .probe = name.empty() ? nullptr : &probe});
   const Tensor last = read(run, model, tokens);
-  if (name.empty()) add_sequences(pool, last.values(), tokens.sequences);
-  check(!pool.empty(), "[embed] no value passes a tap \"{}\" while this model reads a text: docs/taps.md lists them",
-        name);
-  return pool.vectors(options);
+  if (name.empty()) add_sequences(pools, last.values(), tokens.sequences);
+  check(!pools[0].empty(),
+        "[embed] no value passes a tap \"{}\" while this model reads a text: docs/taps.md lists them", name);
+  return vectors_of(pools, texts.size(), options);
 }
 
 }  // namespace

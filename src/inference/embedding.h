@@ -13,16 +13,18 @@ namespace limpid {
 // their count, and the mean weighted by place (1, 2, 3, …).
 enum class Pooling { mean, first, last, token, largest, root_mean, weighted };
 
-// y = f(W·x + b) on the vector of a text, f = tanh or none.
+// y = f(W·x + b) on the vector of a text; f is tanh, ReLU, GELU or none.
 struct DenseLayer {
   int64_t outputs = 0, inputs = 0;
   std::vector<real> weight, bias;  // bias: empty where there is none
-  bool tanh = false;
+  Activation activation = Activation::none;
 };
 
 struct EmbeddingOptions {
   Pooling pooling = Pooling::mean;
-  int64_t token = 0;  // of Pooling::token: which, from 0; negative: from the end, -1 the last
+  std::vector<Pooling> further = {};  // whose vectors are put behind that one's
+  int64_t left_out = 0;               // so many tokens at the beginning count for Pooling::first and token alone
+  int64_t token = 0;                  // of Pooling::token: which, from 0; negative: from the end, -1 the last
   // The value to take, by a tap's name (docs/taps.md): anything that has a row for every token of the text read, or one
   // for the text. Empty: the last vectors, those that the output layer or the decoder reads.
   std::string tap;

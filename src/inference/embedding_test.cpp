@@ -44,6 +44,73 @@ TEST_F(Embedding, PoolsTheLastVectors) {
   EXPECT_THROW(embed(*small.model, kTexts, {.pooling = Pooling::token, .token = 99}), Error);
 }
 
+TEST_F(Embedding, WaysOfPoolingStandSideBySideWithoutThePrompt) {
+  const SmallModel small = small_model(small_configs().at("bert"));
+  limpid::Run run({});
+  const Tensor x = dynamic_cast<const Encoder&>(*small.model).encode(run, Tokens::of({kTexts[2]}));
+  const std::span<const std::vector<int32_t>> text = std::span(kTexts).subspan(2, 1);
+  std::vector<real> expected(x.values().row(0), x.values().row(0) + x.cols()), mean, weighted;
+  for (int64_t j = 0; j < x.cols(); ++j) {
+    mean.push_back((x.values()(2, j) + x.values()(3, j) + x.values()(4, j)) / 3);
+    weighted.push_back((3 * x.values()(2, j) + 4 * x.values()(3, j) + 5 * x.values()(4, j)) / 12);
+  }
+  expected.insert(expected.end(), mean.begin(), mean.end());
+  expected.insert(expected.end(), weighted.begin(), weighted.end());
+  expect_near(embed(*small.model, text,
+                    {.pooling = Pooling::first, .further = {Pooling::mean, Pooling::weighted}, .left_out = 2})[0],
+              expected);
+  EXPECT_THROW(embed(*small.model, text, {.left_out = 5}), Error);
+}
+
+TEST_F(Embedding, DenseLayersHaveTheirActivation) {
+  const SmallModel small = small_model(small_configs().at("bert"));
+  const std::span<const std::vector<int32_t>> text = std::span(kTexts).subspan(0, 1);
+  const std::vector<real> x = embed(*small.model, text)[0];
+  const auto width = static_cast<int64_t>(x.size());
+  for (const auto& [activation, f] : std::vector<std::pair<Activation, double (*)(double)>>{
+           {Activation::none, [](double v) { return v; }},
+           {Activation::tanh, [](double v) { return std::tanh(v); }},
+           {Activation::relu, [](double v) { return v > 0 ? v : 0; }},
+           {Activation::gelu, [](double v) { return v * std::erfc(-v / std::sqrt(2.0)) / 2; }}}) {
+    DenseLayer layer{.outputs = 2, .inputs = width, .activation = activation};
+    layer.weight.assign(static_cast<size_t>(2 * width), 0);
+    layer.weight[1] = 1;
+    layer.weight[static_cast<size_t>(width)] = -1;
+    const auto y = embed(*small.model, text, {.dense = {layer}})[0];
+    ASSERT_EQ(y.size(), 2u);
+    EXPECT_NEAR(y[0], f(static_cast<double>(x[1])), 1e-6);
+    EXPECT_NEAR(y[1], f(-static_cast<double>(x[0])), 1e-6);
+  }
+}
+
+// What a classifier's numbers are, its config says.
+TEST_F(Embedding, NumbersOfLabelsAreOfThreeKinds) {
+  const auto numbers = [&](const nlohmann::ordered_json& keys, LabelNumbers kind) {
+    nlohmann::ordered_json json = small_configs().at("bert_labels");
+    json.update(keys);
+    const SmallModel small = small_model(json);
+    EXPECT_EQ(label_numbers(small.model->config()), kind);
+    limpid::Run run({});
+    Batch batch;
+    batch.input = Tokens::of({kTexts[0]});
+    const Tensor logits = small.model->logits(run, batch, TokenChoice::of({0}));
+    const std::vector<double> found = classify(*small.model, std::span(kTexts).subspan(0, 1))[0];
+    EXPECT_EQ(static_cast<int64_t>(found.size()), logits.cols());
+    for (int64_t i = 0; i < logits.cols(); ++i) {
+      const auto x = static_cast<double>(logits.values()(0, i));
+      if (kind == LabelNumbers::scores) {
+        EXPECT_NEAR(found[i], x, 1e-6);
+      } else if (kind == LabelNumbers::each) {
+        EXPECT_NEAR(found[i], 1 / (1 + std::exp(-x)), 1e-6);
+      }
+    }
+  };
+  numbers({{"num_labels", 1}}, LabelNumbers::scores);
+  numbers({{"problem_type", "regression"}}, LabelNumbers::scores);
+  numbers({{"problem_type", "multi_label_classification"}}, LabelNumbers::each);
+  numbers({{"problem_type", "single_label_classification"}}, LabelNumbers::one_of_all);
+}
+
 TEST_F(Embedding, EveryFamilyAndLayer) {
   for (const std::string name :
        {"marian", "pegasus", "gpt2", "llama", "bert", "bert_labels", "gru_attention", "lstm"}) {

@@ -68,16 +68,28 @@ std::vector<std::vector<FilledMask>> fill_masks(const Model& model, std::span<co
   return results;
 }
 
+LabelNumbers label_numbers(const Config& config) {
+  const auto type = config.json.value("problem_type", nlohmann::ordered_json());
+  if (type == "multi_label_classification") return LabelNumbers::each;
+  return type == "regression" || config.labels.size() == 1 ? LabelNumbers::scores : LabelNumbers::one_of_all;
+}
+
 std::vector<std::vector<double>> classify(const Model& model, std::span<const std::vector<int32_t>> texts) {
   const Config& config = model.config();
   check(config.classifies(),
         "[classify] a model of type \"{}\" without labels does not classify: train an encoder on texts with labels",
         config.model_type);
   std::vector<std::vector<double>> results(texts.size());
+  const LabelNumbers numbers = label_numbers(config);
   const auto asked = [](size_t, size_t place) { return place == 0; };
   each_score(model, texts, asked, [&](size_t text, size_t, std::span<const real> logits) {
     const double log_sum = log_sum_of_exp(logits);
-    for (const real x : logits) results[text].push_back(std::exp(static_cast<double>(x) - log_sum));
+    for (const real logit : logits) {
+      const auto x = static_cast<double>(logit);
+      results[text].push_back(numbers == LabelNumbers::scores ? x
+                              : numbers == LabelNumbers::each ? 1 / (1 + std::exp(-x))
+                                                              : std::exp(x - log_sum));
+    }
   });
   return results;
 }

@@ -19,7 +19,13 @@ struct FilledMask {
 std::vector<std::vector<FilledMask>> fill_masks(const Model& model, std::span<const std::vector<int32_t>> texts,
                                                 int32_t mask, int64_t top, const std::vector<int32_t>& never = {});
 
-// For each text the probability of every label of the config. Throws for a model without labels.
+// What the numbers of a classifier are, by its config: probabilities of labels of which a text has one; of each label
+// by itself (problem_type multi_label_classification); or the model's own numbers (regression, and a single label, as
+// rerankers have).
+enum class LabelNumbers { one_of_all, each, scores };
+LabelNumbers label_numbers(const Config& config);
+
+// For each text the number of every label of the config. Throws for a model without labels.
 std::vector<std::vector<double>> classify(const Model& model, std::span<const std::vector<int32_t>> texts);
 
 }  // namespace limpid

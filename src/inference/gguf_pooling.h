@@ -9,6 +9,10 @@ namespace limpid {
 constexpr int gguf_pooling(Pooling pooling) {
   return pooling == Pooling::mean ? 1 : pooling == Pooling::first ? 2 : pooling == Pooling::last ? 3 : 0;
 }
+// It has no number for several ways at once.
+inline int gguf_pooling(const EmbeddingOptions& options) {
+  return options.further.empty() ? gguf_pooling(options.pooling) : 0;
+}
 constexpr Pooling pooling_of_gguf(int64_t number) {
   return number == 2 ? Pooling::first : number == 3 ? Pooling::last : Pooling::mean;
 }

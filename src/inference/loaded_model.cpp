@@ -1,13 +1,11 @@
 #include "inference/loaded_model.h"
 
-#include <array>
-#include <fstream>
-
 #include "base/paths.h"
 #include "formats/gguf_model.h"
 #include "formats/gguf_tokenizer.h"
 #include "formats/llama2c.h"
 #include "inference/gguf_pooling.h"
+#include "inference/model_text.h"
 #include "kernels/row_gemm.h"
 #include "text/id_tokenizer.h"
 #include "text/tokenizer_training.h"
@@ -23,19 +21,8 @@ void check_folder(const fs::path& folder) {
          folder.string());
 }
 
-bool is_gguf(const fs::path& path) {
-  std::array<char, 4> begin{};
-  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
-  return std::string_view(begin.data(), begin.size()) == "GGUF";
-}
-
-// Ids must mean the same to both: a tokenizer may leave ids unused, but not go beyond the model's vocabulary.
 // Translators must agree about the end of a text; published language models name several and need not.
 void check_tokenizer(const Tokenizer& tokenizer, const Config& config, const char* side) {
-  check(tokenizer.size() <= config.vocab,
-        "[model] the {} tokenizer has {} tokens, more than the {} of the model's vocabulary: these files do not belong "
-        "together",
-        side, tokenizer.size(), config.vocab);
   const int32_t end = tokenizer.special().end;
   check(!config.has_source() || !config.eos_token || end < 0 || *config.eos_token == end,
         "[model] a text ends with token {} for the {} tokenizer and with {} (eos_token_id) for the model: these files "
@@ -51,9 +38,15 @@ Tokenizers id_tokenizers(const Config& config) {
 }
 
 // Vocabularies are often filled up to a round number, and the ids beyond the tokenizer's are never used. Where more are
-// missing than that explains, the files may not belong together, though nothing says so for certain.
+// missing than that explains, the files may not belong together, though nothing says so for certain. A tokenizer may
+// also have tokens that the model was never given vectors for, such as a mask or a picture's.
 void note_size(const Tokenizer& tokenizer, Config& config, const char* side) {
   const int64_t missing = config.vocab - tokenizer.size();
+  if (missing < 0)
+    config.notes.push_back(fmt::format(
+        "the {} tokenizer has {} tokens, more than the {} of the model's vocabulary: texts with one of those are "
+        "refused; if that is most texts, the files do not belong together",
+        side, tokenizer.size(), config.vocab));
   if (missing <= std::max<int64_t>(1024, config.vocab / 50) && 2 * missing <= config.vocab) return;
   config.notes.push_back(fmt::format(
       "the {} tokenizer has {} tokens, fewer than the {} of the model's vocabulary: do the files belong together?",
@@ -69,7 +62,8 @@ void check_tokenizers(const Tokenizers& tokenizers, Config& config) {
   if (tokenizers.target && tokenizers.target != tokenizers.source) check_side(*tokenizers.target, "target");
 }
 
-LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
+LoadedModel load_folder(const fs::path& whole, const LoadOptions& options) {
+  const fs::path folder = transformer_folder(whole);
   check_folder(folder);
   Config config = read_model_config(folder);
   LoadedModel loaded;
@@ -86,7 +80,8 @@ LoadedModel load_folder(const fs::path& folder, const LoadOptions& options) {
   loaded.model = make_model(config);
   loaded.model->keep(std::make_shared<MappedWeights>(folder, *loaded.model));
   loaded.generation = read_generation_config(folder, loaded.config().vocab);
-  loaded.sentence = read_sentence_settings(folder);
+  loaded.sentence = read_sentence_settings(whole);
+  state_special_tokens(loaded);
   return loaded;
 }
 
@@ -178,7 +173,7 @@ Tokenizers open_tokenizers(const fs::path& path) {
   if (!path_exists(path))
     fail(ErrorKind::not_found, "[tokenizer] there is no \"{}\": name a model, or a file of its vocabulary",
          path.string());
-  if (is_folder(path)) return load_tokenizers(path);
+  if (is_folder(path)) return load_tokenizers(transformer_folder(path));
   if (is_gguf(path)) return gguf_tokenizers(GgufFile(path));
   if (path.extension() != ".bin") return load_tokenizer_file(path);
   return llama2c_tokenizers(tokens_of_llama2c(path));

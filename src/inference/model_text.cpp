@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/json.h"
+
 namespace limpid {
 namespace {
 
@@ -9,24 +11,33 @@ void append(std::vector<int32_t>& ids, const std::vector<int32_t>& more) {
   ids.insert(ids.end(), more.begin(), more.end());
 }
 
-// A model trained by Limpid reads its source with an end, and an encoder its text between the tokens that begin and
-// end one; others by the custom of their families. The files of a model may say otherwise.
+// What the files of a model say, be it nothing. One trained by Limpid reads by the custom of its family: a source with
+// an end, an encoder's text between the tokens that begin and end one, a language model's behind the first of them.
 std::vector<int32_t> ids_before(const LoadedModel& loaded) {
   const Config& config = loaded.config();
   const SpecialIds special = loaded.tokenizers.source->special();
   // Of translators those that are told languages, and BART, have something there.
   const bool marked = config.model_type == "bart" || config.model_type == "mbart" || config.model_type == "m2m_100";
   if (config.has_source() && !marked) return {};
-  if (!loaded.tokenizers.before.empty() || config.has_source()) return loaded.tokenizers.before;
-  if (loaded.tokenizers.stated && !config.continues_text()) return {};
+  const Tokenizers& tokenizers = loaded.tokenizers;
+  if (!tokenizers.before.empty() || tokenizers.stated || config.has_source()) return tokenizers.before;
   return special.begin >= 0 && special.begin != special.end ? std::vector{special.begin} : std::vector<int32_t>{};
 }
 
 std::vector<int32_t> ids_after(const LoadedModel& loaded) {
-  if (loaded.config().continues_text()) return {};
-  const int32_t end = loaded.tokenizers.source->special().end;
-  if (!loaded.tokenizers.after.empty() || loaded.tokenizers.stated || end < 0) return loaded.tokenizers.after;
+  const Tokenizers& tokenizers = loaded.tokenizers;
+  const int32_t end = tokenizers.source->special().end;
+  if (!tokenizers.after.empty() || tokenizers.stated || end < 0 || loaded.config().continues_text())
+    return tokenizers.after;
   return {end};
+}
+
+// A tokenizer may have more tokens than the model has vectors for; a text that has none of them is read all the same.
+void check_known(const LoadedModel& loaded, const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+  const int64_t vocab = loaded.config().vocab;
+  for (const int32_t id : ids)
+    check(id < vocab, "[text] the text has the token {} with the id {}, and the model vectors for {}: leave it out",
+          in_quotes(tokenizer.piece(id)), id, vocab);
 }
 
 }  // namespace
@@ -35,7 +46,15 @@ std::vector<int32_t> wrapped(const LoadedModel& loaded, const std::vector<int32_
   std::vector<int32_t> ids = ids_before(loaded);
   append(ids, text);
   append(ids, ids_after(loaded));
+  check_known(loaded, *loaded.tokenizers.source, ids);
   return ids;
+}
+
+void state_special_tokens(LoadedModel& loaded) {
+  if (!loaded.tokenizers.source || loaded.tokenizers.stated) return;
+  auto before = ids_before(loaded), after = ids_after(loaded);
+  loaded.tokenizers.before = std::move(before);
+  loaded.tokenizers.after = std::move(after);
 }
 
 SpecialCount special_count(const LoadedModel& loaded) {
@@ -44,11 +63,24 @@ SpecialCount special_count(const LoadedModel& loaded) {
 
 std::vector<int32_t> input_ids(const LoadedModel& loaded, std::string_view text) {
   std::vector<int32_t> ids = wrapped(loaded, loaded.tokenizers.source->encode(text));
+  // The end of what a language model writes is still to come.
+  if (loaded.config().continues_text()) ids.resize(ids.size() - ids_after(loaded).size());
   if (!ids.empty()) return ids;
   const SpecialIds special = loaded.tokenizers.source->special();
   const int32_t begin = special.begin >= 0 ? special.begin : special.end;
   check(begin >= 0, "[text] the model has no token that begins a text: give it some text to read");
   return {begin};
+}
+
+std::vector<int32_t> sentence_ids(const LoadedModel& loaded, const std::string& text) {
+  const std::string prepared = loaded.sentence.prepared(text);
+  std::vector<int32_t> ids = wrapped(loaded, loaded.tokenizers.source->encode(prepared));
+  return ids.empty() ? input_ids(loaded, prepared) : ids;
+}
+
+int64_t tokens_left_out(const LoadedModel& loaded, const std::string& prompt) {
+  if (prompt.empty() || loaded.sentence.pools_prompt) return 0;
+  return std::ssize(sentence_ids(loaded, prompt)) - special_count(loaded).after;
 }
 
 int32_t end_token(const LoadedModel& loaded) {
@@ -60,6 +92,7 @@ int32_t end_token(const LoadedModel& loaded) {
 
 std::vector<int32_t> target_ids(const LoadedModel& loaded, std::string_view text) {
   std::vector<int32_t> ids = loaded.tokenizers.target->encode(text);
+  check_known(loaded, *loaded.tokenizers.target, ids);
   ids.push_back(end_token(loaded));
   return ids;
 }
@@ -68,7 +101,7 @@ std::vector<int32_t> masked_ids(const LoadedModel& loaded, std::string_view text
   const Tokenizer& tokenizer = *loaded.tokenizers.source;
   const int32_t mask =
       loaded.config().mask_token ? static_cast<int32_t>(*loaded.config().mask_token) : tokenizer.special().mask;
-  check(mask >= 0 && mask < tokenizer.size(),
+  check(mask >= 0 && mask < tokenizer.size() && mask < loaded.config().vocab,
         "[text] the tokenizer has no mask token: take a model that was trained to fill masks");
   const std::string own = tokenizer.piece(mask);
   std::vector<int32_t> ids;

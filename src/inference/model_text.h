@@ -14,9 +14,19 @@ struct SpecialCount {
 };
 SpecialCount special_count(const LoadedModel& loaded);
 
+// Where the files leave it to the custom of the family, the tokens of that custom stand in them from now on, so that
+// what is written from this model says them.
+void state_special_tokens(LoadedModel& loaded);
+
 // What the model goes on from (language models), reads (encoders) or translates (the source, with its end token if it
 // wants one). For a language model without a text it is the token that begins one; throws where the model has none.
 std::vector<int32_t> input_ids(const LoadedModel& loaded, std::string_view text);
+
+// What vectors are made of: the whole text, with the end where the files of a language model put one, prepared as a
+// folder of sentence-transformers wants it.
+std::vector<int32_t> sentence_ids(const LoadedModel& loaded, const std::string& text);
+// Of a prompt that stands before a text: how many tokens it makes no part of the vector for.
+int64_t tokens_left_out(const LoadedModel& loaded, const std::string& prompt);
 
 // The token that ends what an encoder-decoder model writes, by its config or else its generation_config.json.
 int32_t end_token(const LoadedModel& loaded);

@@ -37,8 +37,51 @@ TEST(ModelText, WhatTheFilesSayGoesFirst) {
   EXPECT_EQ(input_ids(loaded("bert", {7}, {8}), "ab"), (Ids{7, 'a', 'b', 8}));
 }
 
+// The end of a text is no part of what a language model goes on from, but of what a vector is made of.
+TEST(ModelText, AVectorIsMadeOfTheWholeText) {
+  EXPECT_EQ(sentence_ids(loaded("llama", {7}, {8}), "ab"), (Ids{7, 'a', 'b', 8}));
+  EXPECT_EQ(sentence_ids(loaded("gpt2"), "ab"), (Ids{kBegin, 'a', 'b'}));
+  EXPECT_EQ(sentence_ids(loaded("bert", {7}, {8}), "ab"), (Ids{7, 'a', 'b', 8}));
+  LoadedModel model = loaded("gpt2", {}, {kEnd});
+  Parameters parameters([&](const WeightVisitor& visitor) { model.model->visit_parameters(visitor); });
+  parameters.initialize(1);
+  const std::vector<std::string> texts = {"ab"};
+  const std::vector<Ids> whole = {{kBegin, 'a', 'b', kEnd}};
+  EXPECT_EQ(embed(model, texts, {.pooling = Pooling::last}), embed(*model.model, whole, {.pooling = Pooling::last}));
+}
+
+TEST(ModelText, OnlyTextsWithUnknownTokensAreRefused) {
+  LoadedModel model = loaded("bert");
+  nlohmann::ordered_json json = model.config().json;
+  json["vocab_size"] = 'b';
+  json["eos_token_id"] = nullptr;
+  model.model = make_model(parse_config(json));
+  model.tokenizers.stated = true;
+  EXPECT_EQ(input_ids(model, "aa"), (Ids{'a', 'a'}));
+  EXPECT_THROW(input_ids(model, "ab"), Error);
+  EXPECT_THROW(masked_ids(model, "[MASK]"), Error);
+}
+
+TEST(ModelText, TheCustomOfAFamilyCanBeStated) {
+  LoadedModel model = loaded("gpt2");
+  state_special_tokens(model);
+  EXPECT_EQ(model.tokenizers.before, Ids{kBegin});
+  EXPECT_TRUE(model.tokenizers.after.empty());
+  model = loaded("bert");
+  state_special_tokens(model);
+  EXPECT_EQ(model.tokenizers.before, Ids{kBegin});
+  EXPECT_EQ(model.tokenizers.after, Ids{kEnd});
+  model = loaded("gpt2");
+  model.tokenizers.stated = true;
+  state_special_tokens(model);
+  EXPECT_TRUE(model.tokenizers.before.empty());
+}
+
 TEST(ModelText, FilesMaySayThatNothingStandsAroundAText) {
-  for (const auto& [name, usual] : {std::pair{"marian", Ids{'a', 'b', kEnd}}, {"bert", Ids{kBegin, 'a', 'b', kEnd}}}) {
+  for (const auto& [name, usual] : {std::pair{"marian", Ids{'a', 'b', kEnd}},
+                                    {"bert", Ids{kBegin, 'a', 'b', kEnd}},
+                                    {"gpt2", Ids{kBegin, 'a', 'b'}},
+                                    {"llama", Ids{kBegin, 'a', 'b'}}}) {
     LoadedModel model = loaded(name);
     EXPECT_EQ(input_ids(model, "ab"), usual);
     model.tokenizers.stated = true;
@@ -47,7 +90,7 @@ TEST(ModelText, FilesMaySayThatNothingStandsAroundAText) {
   }
   LoadedModel model = loaded("gpt2");
   model.tokenizers.stated = true;
-  EXPECT_EQ(input_ids(model, "ab"), (Ids{kBegin, 'a', 'b'}));  // a language model's text begins all the same
+  EXPECT_EQ(input_ids(model, ""), Ids{kBegin});  // something has to be gone on from
 }
 
 TEST(ModelText, GenerationConfigMayNameTheEndInstead) {

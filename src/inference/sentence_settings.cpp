@@ -1,12 +1,15 @@
 #include "inference/sentence_settings.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/nearest.h"
 #include "base/paths.h"
 #include "formats/safetensors_folder.h"
+#include "text/normalizer.h"
+#include "text/utf8.h"
 
 namespace limpid {
 namespace {
@@ -23,11 +26,12 @@ bool is_on(const json& object, const char* key) {
   return object.contains(key) && object.at(key).is_boolean() && object.at(key).get<bool>();
 }
 
-Pooling read_pooling(const fs::path& file) {
+// Several ways of pooling give one vector after another, in this order.
+void read_pooling(const fs::path& file, SentenceSettings& settings) {
   const json config = read_json(file);
   const std::pair<const char*, Pooling> modes[] = {{"pooling_mode_cls_token", Pooling::first},
-                                                   {"pooling_mode_mean_tokens", Pooling::mean},
                                                    {"pooling_mode_max_tokens", Pooling::largest},
+                                                   {"pooling_mode_mean_tokens", Pooling::mean},
                                                    {"pooling_mode_mean_sqrt_len_tokens", Pooling::root_mean},
                                                    {"pooling_mode_weightedmean_tokens", Pooling::weighted},
                                                    {"pooling_mode_lasttoken", Pooling::last}};
@@ -43,9 +47,10 @@ Pooling read_pooling(const fs::path& file) {
   if (chosen.empty())
     for (const auto& [word, pooling] : words)
       if (text_of(config, "pooling_mode") == word) chosen.push_back(pooling);
-  check(chosen.size() == 1, "[embed] {}: names {} ways of pooling: Limpid computes one of them at a time",
-        file.string(), chosen.size());
-  return chosen[0];
+  check(!chosen.empty(), "[embed] {}: names no way of pooling that Limpid knows", file.string());
+  settings.embedding.pooling = chosen[0];
+  settings.embedding.further.assign(chosen.begin() + 1, chosen.end());
+  settings.pools_prompt = !config.contains("include_prompt") || config.at("include_prompt") != false;
 }
 
 DenseLayer read_dense(const fs::path& folder) {
@@ -65,32 +70,61 @@ DenseLayer read_dense(const fs::path& folder) {
     read_reals(files.get("linear.bias"), layer.bias.data());
   }
   const std::string activation = text_of(config, "activation_function");
-  layer.tanh = activation.ends_with("Tanh");
-  check(layer.tanh || activation.empty() || activation.ends_with("Identity"),
-        "[embed] {}: activation_function is {}: Limpid computes Tanh and Identity", folder.string(), activation);
+  const std::pair<std::string_view, Activation> known[] = {{"Tanh", Activation::tanh},
+                                                           {"ReLU", Activation::relu},
+                                                           {"GELU", Activation::gelu},
+                                                           {"Identity", Activation::none}};
+  const std::string name = activation.substr(activation.rfind('.') + 1);
+  const auto found =
+      std::find_if(std::begin(known), std::end(known), [&](const auto& one) { return one.first == name; });
+  check(found != std::end(known) || name.empty(),
+        "[embed] {}: activation_function is {}: Limpid computes Tanh, ReLU, GELU and Identity", folder.string(),
+        activation);
+  if (!name.empty()) layer.activation = found->second;
   return layer;
 }
 
-void read_modules(const fs::path& folder, SentenceSettings& settings) {
+// sentence_bert_config.json beside the model that it is about.
+void read_transformer(const fs::path& folder, SentenceSettings& settings) {
+  const fs::path file = folder / "sentence_bert_config.json";
+  const json config = path_exists(file) ? read_json(file) : json::object();
+  if (!config.is_object()) return;
+  if (config.contains("max_seq_length") && config.at("max_seq_length").is_number_unsigned())
+    settings.max_tokens = config.at("max_seq_length").get<int64_t>();
+  settings.lowercase = is_on(config, "do_lower_case");
+}
+
+// Calls body(type, its last name, path) for every module, in order.
+void each_module(const fs::path& folder,
+                 const std::function<void(const std::string&, const std::string&, const fs::path&)>& body) {
   const json modules = read_json(folder / "modules.json");
   check(modules.is_array(), "[embed] {}: is no list", (folder / "modules.json").string());
   for (const json& module : modules) {
-    const std::string type = text_of(module, "type"), name = type.substr(type.rfind('.') + 1);
+    const std::string type = text_of(module, "type");
     const fs::path inside = text_of(module, "path");
     check(inside.is_relative() && std::find(inside.begin(), inside.end(), "..") == inside.end(),
           "[embed] {}: the module {} lies outside of the model's folder: {}", (folder / "modules.json").string(), type,
           inside.string());
-    const fs::path path = folder / inside;
+    body(type, type.substr(type.rfind('.') + 1), inside.empty() ? folder : folder / inside);
+  }
+}
+
+void read_modules(const fs::path& folder, SentenceSettings& settings) {
+  each_module(folder, [&](const std::string& type, const std::string& name, const fs::path& path) {
     if (name == "Pooling")
-      settings.embedding.pooling = read_pooling(path / "config.json");
+      read_pooling(path / "config.json", settings);
     else if (name == "Normalize")
       settings.embedding.normalize = true;
     else if (name == "Dense")
       settings.embedding.dense.push_back(read_dense(path));
     else
-      check(name == "Transformer", "[embed] {}: has a module {}, which Limpid does not compute",
+      check(name == "Transformer" || name == "Dropout", "[embed] {}: has a module {}, which Limpid does not compute",
             (folder / "modules.json").string(), type);
-  }
+    check(name != "Dense" || !settings.embedding.normalize,
+          "[embed] {}: has a dense layer behind Normalize: Limpid normalises at last",
+          (folder / "modules.json").string());
+    if (name == "Transformer") read_transformer(path, settings);
+  });
 }
 
 }  // namespace
@@ -105,14 +139,25 @@ std::string SentenceSettings::prompt(const std::string& name) const {
   return found->second;
 }
 
+std::string SentenceSettings::prepared(std::string text) const {
+  if (strips) text = Normalizer({{"type", "Strip"}}, "[embed]").apply(repaired_utf8(std::move(text)));
+  return lowercase ? lower_case(text) : text;
+}
+
+fs::path transformer_folder(const fs::path& folder) {
+  fs::path result = folder;
+  if (path_exists(folder / "config.json") || !path_exists(folder / "modules.json")) return result;
+  each_module(folder, [&](const std::string&, const std::string& name, const fs::path& path) {
+    if (name == "Transformer") result = path;
+  });
+  return result;
+}
+
 SentenceSettings read_sentence_settings(const fs::path& folder) {
   SentenceSettings settings;
-  if (path_exists(folder / "modules.json")) read_modules(folder, settings);
-  if (path_exists(folder / "sentence_bert_config.json")) {
-    const json config = read_json(folder / "sentence_bert_config.json");
-    if (config.is_object() && config.contains("max_seq_length") && config.at("max_seq_length").is_number_unsigned())
-      settings.max_tokens = config.at("max_seq_length").get<int64_t>();
-  }
+  settings.strips = path_exists(folder / "modules.json");
+  read_transformer(folder, settings);
+  if (settings.strips) read_modules(folder, settings);
   if (path_exists(folder / "config_sentence_transformers.json")) {
     const json config = read_json(folder / "config_sentence_transformers.json");
     settings.default_prompt = text_of(config, "default_prompt_name");

@@ -46,6 +46,31 @@ TEST(SentenceSettings, AreThoseOfTheFiles) {
   EXPECT_THROW(read_sentence_settings(folder.path()), Error);
 }
 
+// As older folders lie: the model itself in a folder of its own.
+TEST(SentenceSettings, OfModulesWithFoldersOfTheirOwn) {
+  const TemporaryFolder folder;
+  for (const char* name : {"0_Transformer", "1_Pooling"}) fs::create_directories(folder.path() / name);
+  write_text(folder.path() / "modules.json",
+             R"([{"path": "0_Transformer", "type": "sentence_transformers.models.Transformer"},
+                 {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+                 {"path": "2_Dropout", "type": "sentence_transformers.models.Dropout"}])");
+  write_text(folder.path() / "0_Transformer" / "sentence_bert_config.json",
+             R"({"max_seq_length": 128, "do_lower_case": true})");
+  write_text(folder.path() / "1_Pooling" / "config.json",
+             R"({"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": true, "pooling_mode_max_tokens": true,
+                 "include_prompt": false})");
+  const SentenceSettings settings = read_sentence_settings(folder.path());
+  EXPECT_EQ(settings.max_tokens, 128);
+  EXPECT_EQ(settings.embedding.pooling, Pooling::first);
+  EXPECT_EQ(settings.embedding.further, (std::vector{Pooling::largest, Pooling::mean}));
+  EXPECT_FALSE(settings.pools_prompt);
+  EXPECT_EQ(settings.prepared(" \tA \u00c4 b\n"), "a \u00e4 b");
+  EXPECT_EQ(SentenceSettings().prepared(" A "), " A ");
+  EXPECT_EQ(transformer_folder(folder.path()), folder.path() / "0_Transformer");
+  write_text(folder.path() / "config.json", "{}");
+  EXPECT_EQ(transformer_folder(folder.path()), folder.path());
+}
+
 // The model's documentation publishes these similarities; another implementation gave the vectors.
 TEST(SentenceSettings, MiniLmGivesThePublishedVectors) {
   const fs::path folder = fs::path(LIMPID_SOURCE_DIR).parent_path() / "shared" / "weights" / "all-MiniLM-L6-v2";

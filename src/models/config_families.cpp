@@ -12,7 +12,12 @@ int64_t share(const Named& width, const Named& heads, std::string_view hint) {
 }
 
 void read_tokens(ConfigReader& reader, Config& config, const TokenDefaults& defaults) {
-  config.pad_token = reader.token("pad_token_id", config.vocab, defaults.pad);
+  // Some files pad with a token that the model has no vector for; nothing is computed from it.
+  const auto* pad = reader.find("pad_token_id");
+  if (pad && pad->is_number_unsigned() && *pad == config.vocab)
+    config.notes.push_back(fmt::format("pad_token_id {} is ignored: the vocabulary ends before it", config.vocab));
+  else
+    config.pad_token = reader.token("pad_token_id", config.vocab, defaults.pad);
   config.bos_token = reader.token("bos_token_id", config.vocab, defaults.bos);
   config.eos_token = reader.token("eos_token_id", config.vocab, defaults.eos);
 }
@@ -46,6 +51,7 @@ ConfigReader::Names<Activation> activation_names() {
           {"gelu_new", Activation::gelu_tanh},
           {"gelu_pytorch_tanh", Activation::gelu_tanh},
           {"gelu_fast", Activation::gelu_tanh},
+          {"gelu_accurate", Activation::gelu_tanh},
           {"silu", Activation::silu},
           {"swish", Activation::silu},
           {"tanh", Activation::tanh},

@@ -1,7 +1,7 @@
 #pragma once
 // The readers of config.json by family, and what they share. Keys and defaults are those of Hugging Face's classes,
-// configuration_<model_type>.py. Sizes are required even where Hugging Face has a default, so that a broken file is
-// noticed.
+// configuration_<model_type>.py. Sizes are required even where Hugging Face has a default, so that what is missing in a
+// recipe is noticed; to a file with weights they are added before (models/config_defaults.cpp).
 
 #include <functional>
 

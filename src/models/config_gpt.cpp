@@ -185,6 +185,13 @@ void read_falcon(ConfigReader& reader, Config& config) {
   config.dropout.residual = reader.dropout("hidden_dropout", 0);
   config.dropout.attention = reader.dropout("attention_dropout", 0);
   if (reader.flag("alibi", false)) {
+    // Hugging Face's class rounds slopes and what they add to bfloat16, which changes nothing for powers of two.
+    check(
+        heads <= 8 && (heads & (heads - 1)) == 0,
+        "[config] alibi is true and num_attention_heads {}: allowed are 1, 2, 4 and 8, whose slopes are powers of two",
+        heads);
+    config.notes.emplace_back(
+        "beyond 256 tokens others round what alibi adds to bfloat16: their numbers differ a little");
     config.positions = PositionKind::none;
     config.relative = RelativeKind::slopes;
     config.slopes_scaled = true;

@@ -41,13 +41,18 @@ TEST(ConfigLabels, DropoutIsThatOfTheLayersUnlessSaid) {
   EXPECT_EQ(parsed("bert", R"({"num_labels": 2, "classifier_dropout": 0.4})").dropout.classifier, 0.4);
 }
 
+// As rerankers have one; what the numbers are is in inference/fill_mask.h.
+TEST(ConfigLabels, MayBeOneOrSeveralAtOnce) {
+  EXPECT_THAT(parsed("bert", R"({"num_labels": 1, "problem_type": "regression"})").labels, ElementsAre("LABEL_0"));
+  EXPECT_EQ(parsed("bert", R"({"num_labels": 4, "problem_type": "multi_label_classification"})").labels.size(), 4u);
+}
+
 TEST(ConfigLabels, WhatIsWrongIsNamed) {
   EXPECT_THAT(error_of("bert", R"({"id2label": {"0": "a", "2": "b"}})"), HasSubstr("without a gap"));
   EXPECT_THAT(error_of("bert", R"({"id2label": ["a", "b"]})"), HasSubstr("id2label"));
   EXPECT_THAT(error_of("bert", R"({"id2label": {"0": "a", "1": 5}})"), HasSubstr("id2label"));
   EXPECT_THAT(error_of("bert", R"({"num_labels": 3, "id2label": {"0": "a", "1": "b"}})"), HasSubstr("num_labels is 3"));
-  EXPECT_THAT(error_of("bert", R"({"num_labels": 1})"), HasSubstr("regression"));
-  EXPECT_THAT(error_of("bert", R"({"num_labels": 2, "problem_type": "multi_label_classification"})"),
+  EXPECT_THAT(error_of("bert", R"({"num_labels": 2, "problem_type": "guess"})"),
               HasSubstr("single_label_classification"));
 }
 

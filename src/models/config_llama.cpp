@@ -91,11 +91,19 @@ void read_mixtral(ConfigReader& reader, Config& config) {
                     .features = config.decoder.ffn};
 }
 
-// Qwen's windows, where they are used, are those of later layers.
-void read_qwen_windows(ConfigReader& reader, Config& config) {
+// What Qwens have to say of windows. Where they use none, the size may be anything, 0 too; null is none.
+void read_qwen_windows(ConfigReader& reader, Config& config, const std::function<bool(int64_t)>& has_window) {
   const bool used = reader.flag("use_sliding_window", false);
-  const int64_t window = reader.size("sliding_window", 4096), first = reader.size("max_window_layers", 28);
-  read_windows(reader, config, window, [&](int64_t layer) { return used && layer >= first; });
+  reader.find("sliding_window");
+  const int64_t usual = absent(reader, "sliding_window") ? 4096 : 0;
+  const int64_t window = used ? reader.size("sliding_window", usual) : 0;
+  read_windows(reader, config, window, [&](int64_t layer) { return window > 0 && has_window(layer); });
+}
+
+// The layer from which on they have windows, or to which.
+int64_t max_window_layers(ConfigReader& reader) {
+  const auto* value = reader.find("max_window_layers");
+  return value && *value == 0 ? 0 : reader.size("max_window_layers", 28);
 }
 
 void read_qwen2_base(ConfigReader& reader, Config& config, int64_t kv_heads) {
@@ -107,7 +115,7 @@ void read_qwen2_base(ConfigReader& reader, Config& config, int64_t kv_heads) {
 void read_qwen2(ConfigReader& reader, Config& config) {
   read_qwen2_base(reader, config, 32);
   config.attention_bias = true;
-  read_qwen_windows(reader, config);
+  read_qwen_windows(reader, config, [first = max_window_layers(reader)](int64_t layer) { return layer >= first; });
 }
 
 void read_qwen3(ConfigReader& reader, Config& config) {
@@ -116,7 +124,7 @@ void read_qwen3(ConfigReader& reader, Config& config) {
   read_attention_bias(reader, config);
   config.qk_norm = QueryKeyNorm::each_head;
   read_rope(reader, config, {});
-  read_qwen_windows(reader, config);
+  read_qwen_windows(reader, config, [first = max_window_layers(reader)](int64_t layer) { return layer >= first; });
 }
 
 void read_qwen_experts(ConfigReader& reader, Config& config, int64_t count, int64_t chosen) {
@@ -132,19 +140,11 @@ void read_qwen_experts(ConfigReader& reader, Config& config, int64_t count, int6
                     .normalize = reader.flag("norm_topk_prob", false)};
 }
 
-// What these models have to say of windows; where they use none, the size may be anything, 0 too.
-void read_qwen_moe_windows(ConfigReader& reader, Config& config, const std::function<bool(int64_t)>& has_window) {
-  const bool used = reader.flag("use_sliding_window", false);
-  reader.find("sliding_window");
-  const int64_t window = used ? reader.size("sliding_window", 4096) : 0;
-  read_windows(reader, config, window, [&](int64_t layer) { return window > 0 && has_window(layer); });
-}
-
 void read_qwen2_moe(ConfigReader& reader, Config& config) {
   read_qwen2_base(reader, config, 16);
   config.attention_bias = reader.flag("qkv_bias", true);
-  const int64_t first_without = reader.size("max_window_layers", 28);
-  read_qwen_moe_windows(reader, config, [&](int64_t layer) { return layer % 2 == 0 && layer < first_without; });
+  const int64_t first_without = max_window_layers(reader);
+  read_qwen_windows(reader, config, [&](int64_t layer) { return layer % 2 == 0 && layer < first_without; });
   read_qwen_experts(reader, config, 60, 4);
   config.experts.shared = reader.size("shared_expert_intermediate_size");
 }
@@ -155,21 +155,23 @@ void read_qwen3_moe(ConfigReader& reader, Config& config) {
   read_attention_bias(reader, config);
   config.qk_norm = QueryKeyNorm::each_head;
   read_rope(reader, config, {});
-  read_qwen_moe_windows(reader, config, [](int64_t) { return true; });
+  read_qwen_windows(reader, config, [](int64_t) { return true; });
   read_qwen_experts(reader, config, 128, 8);
 }
 
-// What the three Gemmas have in common. The older key of the activation is ignored there.
-void read_gemma_base(ConfigReader& reader, Config& config, int64_t positions, int64_t kv_heads) {
+// What the three Gemmas have in common. Of two keys for the activation the first takes one, the others the other.
+void read_gemma_base(ConfigReader& reader, Config& config, int64_t positions, int64_t kv_heads,
+                     std::string_view activation_key = "hidden_activation") {
   read_decoder(reader, config,
                {.tied = true,
                 .tokens = {.pad = 0, .bos = 2, .eos = 1},
                 .positions = positions,
-                .activation_key = "hidden_activation",
+                .activation_key = activation_key,
                 .activation = Activation::gelu_tanh,
                 .head_dim = 256,
                 .kv_heads = kv_heads});
   reader.find("hidden_act");
+  reader.find("hidden_activation");
   read_rms_eps(reader, config);
   read_attention_bias(reader, config);
   config.norm_offset = 1;
@@ -177,7 +179,7 @@ void read_gemma_base(ConfigReader& reader, Config& config, int64_t positions, in
 }
 
 void read_gemma(ConfigReader& reader, Config& config) {
-  read_gemma_base(reader, config, 8192, 16);
+  read_gemma_base(reader, config, 8192, 16, "hidden_act");
   read_rope(reader, config, {});
 }
 
@@ -206,8 +208,12 @@ void read_gemma3(ConfigReader& reader, Config& config) {
   read_rope(reader, config,
             {.default_theta = 1000000, .local_theta = "rope_local_base_freq", .default_local_theta = 10000});
   const int64_t pattern = reader.size("sliding_window_pattern", reader.size("_sliding_window_pattern", 6));
-  read_windows(reader, config, reader.size("sliding_window", 4096),
-               [&](int64_t layer) { return (layer + 1) % pattern != 0; });
+  int64_t window = reader.size("sliding_window", 4096);
+  if (reader.flag("use_bidirectional_attention", false)) {  // EmbeddingGemma: half of the window on each side
+    config.causal = false;
+    window = window / 2 + 1;
+  }
+  read_windows(reader, config, window, [&](int64_t layer) { return (layer + 1) % pattern != 0; });
 }
 
 void read_phi3(ConfigReader& reader, Config& config) {

@@ -54,6 +54,7 @@ void read_longrope(ConfigReader& rope, const Config& config, RopeConfig& to) {
 // nothing. `dynamic` stretches beyond max_position_embeddings, whatever was trained on.
 void read_scaling(ConfigReader& rope, const Config& config, int64_t original, RopeConfig& to) {
   to.scaling = read_kind(rope);
+  rope.find("finetuned");  // how the model came about
   int64_t positions = rope.size("original_max_position_embeddings", config.max_positions);
   if (original > 0) positions = original;
   if (to.scaling == RopeScaling::dynamic) positions = config.max_positions;

@@ -15,6 +15,11 @@ std::vector<std::string_view> known_model_types();
 // The config of what reads text: text_config of a model that reads pictures too, else the config itself.
 nlohmann::ordered_json text_config_of(const nlohmann::ordered_json& json);
 
+// The keys that the family's class takes for others, under the class's own names.
+nlohmann::ordered_json with_own_names(nlohmann::ordered_json json);
+// And sizes that a published config.json leaves out because they are the class's.
+nlohmann::ordered_json with_usual_sizes(nlohmann::ordered_json json);
+
 // The keys of the config's family, with Hugging Face's values where optional ones are absent.
 void read_family(ConfigReader& reader, Config& config);
 

@@ -141,6 +141,119 @@ TEST(Config, MixturesOfQwenHaveTheKeysOfEveryRelease) {
                 ElementsAre(0, 0, 0, 0));
 }
 
+TEST(Config, WindowsOfQwenMayBeNoneOrOfEveryLayer) {
+  const auto window_of_first = [](const char* type, const char* keys) {
+    Json json = examples::with("llama", keys);
+    json["model_type"] = type;
+    json["moe_intermediate_size"] = json["shared_expert_intermediate_size"] = 8;
+    return parse_config(json).layer(0).window;
+  };
+  for (const char* type : {"qwen2", "qwen3"}) {
+    EXPECT_EQ(window_of_first(type, R"({"use_sliding_window": true, "max_window_layers": 0})"), 4096) << type;
+    EXPECT_EQ(window_of_first(type, R"({"use_sliding_window": true, "max_window_layers": 1})"), 0) << type;
+    EXPECT_EQ(window_of_first(type, R"({"use_sliding_window": false, "sliding_window": 0})"), 0) << type;
+  }
+  for (const char* type : {"qwen2", "qwen3", "qwen3_moe"})  // null is none, and not what the class has without the key
+    EXPECT_EQ(window_of_first(type, R"({"use_sliding_window": true, "sliding_window": null, "max_window_layers": 0})"),
+              0)
+        << type;
+  EXPECT_EQ(window_of_first("qwen2_moe", R"({"use_sliding_window": true, "max_window_layers": 0})"), 0);
+}
+
+TEST(Config, GemmasTakeTheirActivationFromOneOfTwoKeys) {
+  for (const auto& [type, activation] :
+       {std::pair{"gemma", Activation::gelu}, {"gemma2", Activation::silu}, {"gemma3_text", Activation::silu}}) {
+    Json json = examples::with("llama", R"({"hidden_act": "gelu", "hidden_activation": "silu", "head_dim": 8})");
+    json["model_type"] = type;
+    EXPECT_EQ(parse_config(json).activation, activation) << type;
+    json.erase("hidden_act");
+    json.erase("hidden_activation");
+    EXPECT_EQ(parse_config(json).activation, Activation::gelu_tanh) << type;
+  }
+}
+
+// EmbeddingGemma looks both ways, half of the window on each side.
+TEST(Config, GemmaMayLookBothWays) {
+  Json json = examples::with("llama", R"({"use_bidirectional_attention": true, "sliding_window": 512, "head_dim": 8})");
+  json["model_type"] = "gemma3_text";
+  EXPECT_FALSE(parse_config(json).causal);
+  EXPECT_EQ(parse_config(json).layer(0).window, 257);
+  json["use_bidirectional_attention"] = false;
+  EXPECT_TRUE(parse_config(json).causal);
+  EXPECT_EQ(parse_config(json).layer(0).window, 512);
+  json["model_type"] = "llama";
+  json["use_bidirectional_attention"] = true;
+  EXPECT_THAT(error_of([&] { parse_config(json); }), HasSubstr("use_bidirectional_attention"));
+}
+
+// What Hugging Face's classes put up with.
+TEST(Config, KeysThatChangeNothing) {
+  const Config padded = parsed("llama", R"({"pad_token_id": 67})");
+  EXPECT_EQ(padded.pad_token, std::nullopt);
+  EXPECT_THAT(padded.notes, ElementsAre(HasSubstr("pad_token_id 67 is ignored")));
+  EXPECT_EQ(parsed("llama", R"({"rope_scaling": {"type": "linear", "factor": 2.0, "finetuned": true}})").rope.factor,
+            2);
+  EXPECT_EQ(parsed("gpt2", R"({"activation_function": "gelu_accurate"})").activation, Activation::gelu_tanh);
+  for (const auto& [type, place] :
+       {std::pair{"bart", NormPlace::after}, {"mbart", NormPlace::before}, {"m2m_100", NormPlace::before}}) {
+    const bool first = place == NormPlace::before;
+    Json json = least(type);
+    json["normalize_before"] = !first;
+    json["add_final_layer_norm"] = !first;
+    const Config config = parse_config(json);
+    EXPECT_EQ(config.norm_place, place) << type;
+    EXPECT_EQ(config.final_norm, first) << type;
+    EXPECT_EQ(config.notes.size(), 2u) << type;
+    EXPECT_FALSE(config.only_limpid) << type;
+  }
+}
+
+TEST(Config, NamesThatAClassTakesForItsOwn) {
+  const Config gpt2 = parse_config(Json::parse(R"({"model_type": "gpt2", "vocab_size": 61, "hidden_size": 16,
+      "num_hidden_layers": 2, "num_attention_heads": 4, "max_position_embeddings": 32})"));
+  EXPECT_EQ(gpt2.width, 16);
+  EXPECT_EQ(gpt2.head_size, 4);
+  EXPECT_EQ(gpt2.max_positions, 32);
+  EXPECT_THAT(gpt2.notes, IsEmpty());
+  const Config t5 = parse_config(Json::parse(R"({"model_type": "t5", "vocab_size": 61, "hidden_size": 16,
+      "num_hidden_layers": 2, "num_attention_heads": 4, "head_dim": 6, "d_ff": 20})"));
+  EXPECT_EQ(t5.head_size, 6);
+  EXPECT_EQ(t5.encoder.layers, 2);
+}
+
+// Of a file; what somebody asks for is to be said in full.
+TEST(Config, SizesThatAFileLeavesOutAreThoseOfTheClass) {
+  const TemporaryFolder folder;
+  for (const char* type :
+       {"bert",      "roberta", "mpnet",     "modernbert", "distilbert", "gpt2",        "gptj",       "gpt_neo",
+        "gpt_neox",  "opt",     "bloom",     "falcon",     "llama",      "mistral",     "mixtral",    "qwen2",
+        "qwen2_moe", "qwen3",   "qwen3_moe", "gemma",      "gemma2",     "gemma3_text", "phi",        "phi3",
+        "smollm3",   "olmo",    "olmo2",     "granite",    "starcoder2", "stablelm",    "cohere",     "marian",
+        "pegasus",   "bart",    "mbart",     "m2m_100",    "t5",         "mt5",         "xlm-roberta"}) {
+    Json json = {{"model_type", type}, {"decoder_start_token_id", 0}};
+    write_text(folder / "config.json", json.dump());
+    EXPECT_GT(load_config(folder.path().string()).vocab, 30000) << type;
+    EXPECT_NE(error_of([&] { parse_config(json); }), "") << type;
+  }
+  write_text(folder / "config.json", R"({"model_type": "llama", "hidden_size": 64})");
+  const Config llama = load_config(folder.path().string());
+  EXPECT_EQ(llama.width, 64);
+  EXPECT_EQ(llama.stack().ffn, 11008);
+  write_text(folder / "config.json", R"({"model_type": "bart"})");
+  EXPECT_EQ(load_config(folder.path().string()).encoder.layers, 12);
+}
+
+// Its class rounds slopes to bfloat16.
+TEST(Config, FalconsSlopesArePowersOfTwo) {
+  const auto falcon = [](int64_t heads) {
+    return Json{{"model_type", "falcon"},       {"vocab_size", 61}, {"hidden_size", 96},    {"num_hidden_layers", 2},
+                {"num_attention_heads", heads}, {"alibi", true},    {"multi_query", false}, {"parallel_attn", false}};
+  };
+  for (const int64_t heads : {2, 4, 8}) EXPECT_EQ(error_of([&] { parse_config(falcon(heads)); }), "") << heads;
+  for (const int64_t heads : {3, 6, 12, 16, 32})
+    EXPECT_THAT(error_of([&] { parse_config(falcon(heads)); }), StartsWith("[config] alibi is true")) << heads;
+}
+
 TEST(Config, PythiaTurnsAPartOfAHeadUnderEitherName) {
   const auto turned = [](const char* keys) {
     Json json = examples::with("llama", keys);

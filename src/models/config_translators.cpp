@@ -26,9 +26,19 @@ struct TranslatorClass {
   std::optional<int64_t> start;
   Activation activation = Activation::gelu;
   bool scale_embedding = false;
+  bool ours = false;  // normalize_before counts: a model that Limpid trained may be of the other kind
 };
 
-void read_norm_place(ConfigReader& reader, Config& config, bool family_first) {
+void read_norm_place(ConfigReader& reader, Config& config, bool family_first, bool ours) {
+  config.norm_place = family_first ? NormPlace::before : NormPlace::after;
+  config.final_norm = family_first;
+  if (!ours) {
+    for (const char* key : {"normalize_before", "add_final_layer_norm"})
+      if (reader.flag(key, family_first) != family_first)
+        config.notes.push_back(fmt::format("{} is ignored, as by others: a {} is {}-norm", key, config.model_type,
+                                           family_first ? "pre" : "post"));
+    return;
+  }
   const bool first = reader.flag("normalize_before", family_first);
   config.norm_place = first ? NormPlace::before : NormPlace::after;
   config.final_norm = first;
@@ -57,7 +67,7 @@ void read_bart_like(ConfigReader& reader, Config& config, const TranslatorClass&
   if (const int64_t target = reader.size("decoder_vocab_size", config.vocab); target != config.vocab)
     fail("[config] decoder_vocab_size {} differs from vocab_size {}: allowed is one vocabulary for both", target,
          config.vocab);
-  read_norm_place(reader, config, of.norm_first);
+  read_norm_place(reader, config, of.norm_first, of.ours);
   config.positions = of.positions;
   config.activation = reader.choice("activation_function", of.activation, activation_names());
   config.output_bias = true;  // final_logits_bias
@@ -73,12 +83,13 @@ void read_bart_like(ConfigReader& reader, Config& config, const TranslatorClass&
 }
 
 void read_marian(ConfigReader& reader, Config& config) {
-  read_bart_like(reader, config, {.tokens = {.pad = 58100, .bos = {}, .eos = 0}, .start = 58100});
+  read_bart_like(reader, config, {.tokens = {.pad = 58100, .bos = {}, .eos = 0}, .start = 58100, .ours = true});
   config.share_source_embedding = reader.flag("share_encoder_decoder_embeddings", true);
 }
 
 void read_pegasus(ConfigReader& reader, Config& config) {
-  read_bart_like(reader, config, {.norm_first = true, .tokens = {.pad = 0, .bos = {}, .eos = 1}, .start = 0});
+  read_bart_like(reader, config,
+                 {.norm_first = true, .tokens = {.pad = 0, .bos = {}, .eos = 1}, .start = 0, .ours = true});
   config.share_source_embedding = reader.flag("share_encoder_decoder_embeddings", true);
   config.only_limpid |= !config.share_source_embedding;  // Pegasus' classes share always
 }

@@ -57,10 +57,9 @@ std::vector<int32_t> token_ids(const json& list, const char* field) {
 
 }  // namespace
 
-std::vector<OpenAiCall::Prompt> read_texts(const json& value, const char* field, const ServedModel& model) {
-  const auto of_text = [&](const std::string& text) {
-    return OpenAiCall::Prompt{input_ids(model.loaded(), text), text};
-  };
+std::vector<OpenAiCall::Prompt> read_texts(const json& value, const char* field, const ServedModel& model,
+                                           IdsOfText ids_of) {
+  const auto of_text = [&](const std::string& text) { return OpenAiCall::Prompt{ids_of(model.loaded(), text), text}; };
   const auto of_ids = [&](const json& list) {
     std::vector<int32_t> ids = token_ids(list, field);
     if (ids.empty()) JsonFields::refuse(field, fmt::format("\"{}\" has a list without tokens.", field));

@@ -37,8 +37,11 @@ struct OpenAiCall {
   std::vector<Prompt> prompts;
 };
 
-// A text, a list of texts, the token ids of one text, or of several: what "prompt" and "input" can be.
-std::vector<OpenAiCall::Prompt> read_texts(const nlohmann::json& value, const char* field, const ServedModel& model);
+// A text, a list of texts, the token ids of one text, or of several: what "prompt" and "input" can be. `ids_of` makes
+// the ids of a text.
+using IdsOfText = std::vector<int32_t> (*)(const LoadedModel& loaded, const std::string& text);
+std::vector<OpenAiCall::Prompt> read_texts(const nlohmann::json& value, const char* field, const ServedModel& model,
+                                           IdsOfText ids_of);
 
 // Reads what both have in common; the caller reads the rest and calls fields.finish().
 OpenAiCall read_call(JsonFields& fields);

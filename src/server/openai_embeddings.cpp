@@ -2,6 +2,7 @@
 
 #include "base/base64.h"
 #include "inference/embedding.h"
+#include "inference/model_text.h"
 #include "server/openai_json.h"
 #include "server/openai_routes.h"
 
@@ -32,7 +33,7 @@ Response answer_embeddings(const ServedModels& models, const RequestLimits& limi
   fields.ignore({"user"});
   fields.finish();
   OpenAiCall call;
-  call.prompts = read_texts(input, "input", model);
+  call.prompts = read_texts(input, "input", model, sentence_ids);
   RequestLimits own = limits;
   own.texts = std::max<int64_t>(own.texts, 2048);  // as OpenAI has it
   check_call(call, "input", model, own);

@@ -1,5 +1,7 @@
 #include "server/openai_routes.h"
 
+#include "inference/model_text.h"
+
 #include "server/chat_prompt.h"
 #include "server/openai_answer.h"
 #include "server/openai_json.h"
@@ -32,7 +34,9 @@ struct OpenAiRoutes {
     const json* prompt = fields.any("prompt");
     fields.finish();
     const json empty = "";
-    call.prompts = read_texts(prompt ? *prompt : empty, "prompt", model);
+    call.prompts =
+        read_texts(prompt ? *prompt : empty, "prompt", model,
+                   [](const LoadedModel& loaded, const std::string& text) { return input_ids(loaded, text); });
     if (call.echo && !model.config().continues_text())
       JsonFields::refuse("echo", "\"echo\" is for models that go on with a prompt: this one translates.");
     answer_call({model, limits, metrics}, OpenAiStyle::text, std::move(call), request, std::move(reply));

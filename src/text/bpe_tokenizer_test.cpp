@@ -105,6 +105,21 @@ TEST(PreTokenizers, BehaveAsTheyAreTold) {
               ElementsAre("I", "'ll", " ", " go", " 12", "\n"));
 }
 
+// The library that tokenizer files are written for has classes in classes, and what classes have in common.
+TEST(PreTokenizers, ClassesAreThoseOfOniguruma) {
+  const auto found = [](const char* pattern, const char* text) {
+    return split(split_json(pattern, "Removed", true), text);
+  };
+  EXPECT_THAT(found("[\\p{L}&&[^a-m]]+", "az&b[xy]"), ElementsAre("z", "xy"));
+  EXPECT_THAT(found("[a-z&&aeiou]+", "teams&ue"), ElementsAre("ea", "ue"));
+  EXPECT_THAT(found("[^a-z&&aeiou]+", "tea"), ElementsAre("t"));
+  EXPECT_THAT(found(" ?[^(\\s|[.,!?]abc)]+", "(xy. zc"), ElementsAre("xy", " z"));  // as BLOOM's
+  EXPECT_THAT(found("[x[^a-y]]+", "axyz1"), ElementsAre("x", "z1"));
+  EXPECT_THAT(found("[[:digit:]a]+", "12ab3"), ElementsAre("12a", "3"));
+  EXPECT_THAT(found("[\\[\\]&]+", "a[&]b"), ElementsAre("[&]"));
+  EXPECT_THAT(found("[]a]+", "b]a"), ElementsAre("]a"));
+}
+
 TEST(PreTokenizers, WhatIsNotKnownIsAnError) {
   EXPECT_THROW(PreTokenizer(Json{{"type", "Mystery"}}, "x"), Error);
   EXPECT_THROW(PreTokenizer(split_json("(", "Isolated"), "x"), Error);
@@ -123,6 +138,7 @@ TEST(Normalizers, DoAsTheyAreTold) {
   EXPECT_EQ(apply({{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}}, "a   b c"), "a b c");
   const Json bert = {{"type", "BertNormalizer"}, {"lowercase", true}};
   EXPECT_EQ(apply(bert, "\u00c4pf\u200bel\t\u6211\u60f3"), "apfel  \u6211  \u60f3 ");
+  EXPECT_EQ(apply(bert, "a\u03a2\u0001b"), "a\u03a2b");  // an unassigned character is none to clean away
   const Json cased = {{"type", "BertNormalizer"}, {"lowercase", false}};
   EXPECT_EQ(apply(cased, "\u00c4A"), "\u00c4A");
 }

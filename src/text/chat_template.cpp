@@ -99,14 +99,21 @@ std::string chat_template_of(const std::filesystem::path& folder) {
   if (const auto file = folder / "chat_template.jinja"; path_exists(file)) return read_text(file);
   const nlohmann::json config = read_tokenizer_config(folder);
   const auto found = config.find("chat_template");
-  if (found == config.end()) return {};
+  if (found == config.end()) {  // as some releases write it for models that read pictures too
+    const auto file = folder / "chat_template.json";
+    const nlohmann::json json = path_exists(file) ? read_tokenizer_file(file) : nlohmann::json::object();
+    return special_name(json, "chat_template");
+  }
   if (found->is_string()) return found->get<std::string>();
   if (!found->is_array()) return {};
-  for (const auto& one : *found)
-    if (one.is_object() && one.value("name", nlohmann::json()) == "default" && one.contains("template") &&
-        one.at("template").is_string())
-      return one.at("template").get<std::string>();
-  return {};
+  std::string first;
+  for (const auto& one : *found) {
+    if (!one.is_object() || !one.contains("template") || !one.at("template").is_string()) continue;
+    const auto text = one.at("template").get<std::string>();
+    if (one.value("name", nlohmann::json()) == "default") return text;
+    if (first.empty()) first = text;
+  }
+  return first;
 }
 
 std::map<std::string, std::string> special_names_of(const std::filesystem::path& folder) {

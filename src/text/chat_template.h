@@ -42,10 +42,10 @@ class ChatTemplate {
   std::shared_ptr<const jinja::Node> root_;
 };
 
-// The template of a model's folder: chat_template.jinja, or the key of tokenizer_config.json (of several the one named
-// "default"); empty where there is none.
+// The template of a model's folder: chat_template.jinja, the key of tokenizer_config.json (of several the one named
+// "default", else the first) or of chat_template.json; empty where there is none.
 std::string chat_template_of(const std::filesystem::path& folder);
-// The special tokens that tokenizer_config.json names: "bos_token" and so on.
+// The special tokens that tokenizer_config.json or special_tokens_map.json names: "bos_token" and so on.
 std::map<std::string, std::string> special_names_of(const std::filesystem::path& folder);
 
 }  // namespace limpid

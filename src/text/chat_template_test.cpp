@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/file.h"
+#include "base/temporary_folder.h"
 
 namespace limpid {
 namespace {
@@ -137,6 +139,26 @@ TEST(ChatTemplate, WhatItTakesIsBounded) {
   std::string doubling = "{% set x = 'aaaaaaaa' %}";
   for (int i = 0; i < 40; ++i) doubling += "{% set x = x + x %}";
   EXPECT_THAT(error_of(doubling), HasSubstr("more bytes"));
+}
+
+TEST(ChatTemplate, IsFoundInAModelsFolder) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(chat_template_of(folder.path()), "");
+  write_text(folder / "chat_template.json", R"({"chat_template": "from its file"})");
+  EXPECT_EQ(chat_template_of(folder.path()), "from its file");
+  write_text(folder / "tokenizer_config.json",
+             R"({"chat_template": [{"name": "tool_use", "template": "tools"}, {"name": "rag", "template": "rag"}],
+                 "eos_token": null})");
+  EXPECT_EQ(chat_template_of(folder.path()), "tools");
+  write_text(
+      folder / "tokenizer_config.json",
+      R"({"chat_template": [{"name": "tool_use", "template": "tools"}, {"name": "default", "template": "plain"}]})");
+  EXPECT_EQ(chat_template_of(folder.path()), "plain");
+  write_text(folder / "special_tokens_map.json", R"({"bos_token": "<s>", "eos_token": {"content": "</s>"}})");
+  EXPECT_EQ(special_names_of(folder.path()).at("bos_token"), "<s>");
+  EXPECT_EQ(special_names_of(folder.path()).at("eos_token"), "</s>");
+  write_text(folder / "chat_template.jinja", "first of all");
+  EXPECT_EQ(chat_template_of(folder.path()), "first of all");
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 
 #include <cstdlib>
 
+#include "base/base64.h"
 #include "base/error.h"
+#include "text/character_map.h"
 #include "text/regex.h"
 #include "text/utf8.h"
 
@@ -16,9 +18,9 @@ using Step = std::function<std::string(std::string)>;
 
 utf8proc_category_t category_of(char32_t point) { return utf8proc_category(static_cast<utf8proc_int32_t>(point)); }
 
-bool is_other(char32_t point) {  // Unicode's categories C…: control, format, unassigned, private, surrogate
+// Unicode's categories C… but for unassigned characters, which Hugging Face's library leaves where they are.
+bool is_other(char32_t point) {
   switch (category_of(point)) {
-    case UTF8PROC_CATEGORY_CN:
     case UTF8PROC_CATEGORY_CC:
     case UTF8PROC_CATEGORY_CF:
     case UTF8PROC_CATEGORY_CS:
@@ -158,6 +160,12 @@ void Normalizer::read(const ordered_json& step, const std::string& where) {
     });
   } else if (type == "Replace") {
     steps_.push_back(replace_step(step, where));
+  } else if (type == "Precompiled") {
+    const ordered_json& map = step.at("precompiled_charsmap");
+    if (!map.is_string()) return;
+    steps_.emplace_back([map = CharacterMap(bytes_of_base64(map.get<std::string>()), where)](const std::string& text) {
+      return map.apply(text);
+    });
   } else if (type == "BertNormalizer") {
     steps_.push_back(bert_step(step));
   } else {

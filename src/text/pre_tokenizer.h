@@ -50,6 +50,12 @@ class PreTokenizer {
 // Pre-tokenizers by the names that GGUF files have for them ("tokenizer.ggml.pre"), as a tokenizer.json would say them.
 // An unknown name is an Error that lists the known ones.
 nlohmann::ordered_json named_pre_tokenizer(const std::string& name, const std::string& where);
+// What goes with such a name unless the file says otherwise: parts that are tokens are taken whole, and a text begins
+// with its token.
+struct NamedHabits {
+  bool whole_words = false, begins = false;
+};
+NamedHabits named_habits(const std::string& name, const std::string& where);
 
 // What GPT-2's own pre-tokenizer matches: words with the space before them, numbers, signs, white space.
 extern const char* const kGpt2Pattern;

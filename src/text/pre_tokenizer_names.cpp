@@ -63,53 +63,85 @@ constexpr const char* kDeepSeekIdeographs = "[\\x{4E00}-\\x{9FA5}\\x{0800}-\\x{4
 struct Named {
   std::string_view name;
   std::array<const char*, 6> patterns;  // each cuts what those before it have left
+  bool whole_words = false, begins = false;
 };
-constexpr std::array<Named, 24> kNamed = {{
-    {"gpt-2", {"gpt-2"}},
-    {"phi-2", {"gpt-2"}},
-    {"mpt", {"gpt-2"}},
-    {"olmo", {"gpt-2"}},
-    {"jais", {"gpt-2"}},
-    {"roberta-bpe", {"gpt-2"}},
-    {"starcoder", {"\\p{N}", "gpt-2"}},
-    {"refact", {"\\p{N}", "gpt-2"}},
-    {"command-r", {"\\p{N}", "gpt-2"}},
-    {"smollm", {"\\p{N}", "gpt-2"}},
-    {"falcon", {"[\\p{P}\\$\\+<=>\\^~\\|`]+", "gpt-2", "[0-9][0-9][0-9]"}},
-    {"deepseek-llm", {kLineEnds, kDeepSeekLetters, kDeepSeekSigns, "\\s+$", kDeepSeekIdeographs, "\\p{N}+"}},
-    {"deepseek-coder", {kLineEnds, "\\s?\\p{L}+", "\\s?\\p{P}+", kDeepSeekIdeographs, "\\p{N}"}},
-    {"llama-bpe", {kLlama3}},
-    {"llama3", {kLlama3}},
-    {"qwen2", {kQwen2}},
-    {"stablelm2", {kQwen2}},
-    {"deepseek-r1-qwen", {kQwen2}},
-    {"smaug-bpe", {kLlama3}},
-    {"dbrx", {kLlama3}},
-    {"gpt-4o", {kGpt4o}},
-    {"llama4", {kGpt4o}},
-    {"tekken", {kTekken}},
-    {"deepseek-v3", {"\\p{N}{1,3}", kDeepSeek3Ideographs, kDeepSeek3Words}},
-}};
+// llama.cpp's own, for files that name none: signs, GPT-2's words, numbers, three digits.
+constexpr const char* kDefaultSigns = "[\\p{P}\\$\\+<=>\\^~\\|]+";
+// Seed-Coder: as Qwen 2, where line ends do not follow signs.
+constexpr const char* kSeedCoder =
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|"
+    "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+// BLOOM and those with its vocabulary.
+constexpr const char* kBloom = " ?[^(\\s|.,!?\u2026\u3002\uFF0C\u3001\u0964\u06D4\u060C)]+";
+
+constexpr std::array kNamed = {
+    Named{"gpt-2", {"gpt-2"}},
+    Named{"default", {kDefaultSigns, "gpt-2", "\\p{N}+", "[0-9][0-9][0-9]"}},
+    Named{"phi-2", {"gpt-2"}},
+    Named{"mpt", {"gpt-2"}},
+    Named{"olmo", {"gpt-2"}},
+    Named{"trillion", {"gpt-2"}},
+    Named{"exaone4", {"gpt-2"}},
+    Named{"modern-bert", {"gpt-2"}},
+    Named{"jais", {"gpt-2"}},
+    Named{"roberta-bpe", {"gpt-2"}},
+    Named{"starcoder", {"\\p{N}", "gpt-2"}},
+    Named{"refact", {"\\p{N}", "gpt-2"}},
+    Named{"command-r", {"\\p{N}", "gpt-2"}},
+    Named{"minerva-7b", {"\\p{N}", "gpt-2"}},
+    Named{"codeshell", {"\\p{N}", "gpt-2"}},
+    Named{"exaone", {"\\p{N}", "gpt-2"}},
+    Named{"smollm", {"\\p{N}", "gpt-2"}},
+    Named{"falcon", {"[\\p{P}\\$\\+<=>\\^~\\|`]+", "gpt-2", "[0-9][0-9][0-9]"}},
+    Named{"deepseek-llm", {kLineEnds, kDeepSeekLetters, kDeepSeekSigns, "\\s+$", kDeepSeekIdeographs, "\\p{N}+"}},
+    Named{"deepseek-coder", {kLineEnds, "\\s?\\p{L}+", "\\s?\\p{P}+", kDeepSeekIdeographs, "\\p{N}"}},
+    Named{"llama-bpe", {kLlama3}, true, true},
+    Named{"llama3", {kLlama3}, true, true},
+    Named{"llama-v3", {kLlama3}, true, true},
+    Named{"falcon3", {kLlama3}, true, true},
+    Named{"pixtral", {kLlama3}, true, true},
+    Named{"qwen2", {kQwen2}},
+    Named{"stablelm2", {kQwen2}},
+    Named{"megrez", {kQwen2}},
+    Named{"seed-coder", {kSeedCoder}},
+    Named{"glm4", {kLlama3}},
+    Named{"chatglm-bpe", {kLlama3}},
+    Named{"bloom", {kBloom}},
+    Named{"gpt3-finnish", {kBloom}},
+    Named{"deepseek-r1-qwen", {kQwen2}},
+    Named{"smaug-bpe", {kLlama3}},
+    Named{"dbrx", {kLlama3}},
+    Named{"gpt-4o", {kGpt4o}},
+    Named{"llama4", {kGpt4o}},
+    Named{"tekken", {kTekken}, true, true},
+    Named{"deepseek-v3", {"\\p{N}{1,3}", kDeepSeek3Ideographs, kDeepSeek3Words}},
+};
+
+const Named& named(const std::string& name, const std::string& where) {
+  for (const Named& one : kNamed)
+    if (one.name == name) return one;
+  std::vector<std::string_view> known;
+  for (const Named& one : kNamed) known.push_back(one.name);
+  fail("{}: has the pre-tokenizer \"{}\"; Limpid knows {}: use a model with one of these", where, name,
+       fmt::join(known, ", "));
+}
 
 }  // namespace
 
 ordered_json named_pre_tokenizer(const std::string& name, const std::string& where) {
-  for (const Named& named : kNamed) {
-    if (named.name != name) continue;
-    ordered_json steps = ordered_json::array();
-    for (const char* pattern : named.patterns) {
-      if (!pattern) break;
-      const std::string_view regex = pattern == std::string_view("gpt-2") ? kGpt2Pattern : pattern;
-      steps.push_back(
-          {{"type", "Split"}, {"pattern", {{"Regex", regex}}}, {"behavior", "Isolated"}, {"invert", false}});
-    }
-    steps.push_back({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}});
-    return {{"type", "Sequence"}, {"pretokenizers", steps}};
+  ordered_json steps = ordered_json::array();
+  for (const char* pattern : named(name, where).patterns) {
+    if (!pattern) break;
+    const std::string_view regex = pattern == std::string_view("gpt-2") ? kGpt2Pattern : pattern;
+    steps.push_back({{"type", "Split"}, {"pattern", {{"Regex", regex}}}, {"behavior", "Isolated"}, {"invert", false}});
   }
-  std::vector<std::string_view> known;
-  for (const Named& named : kNamed) known.push_back(named.name);
-  fail("{}: has the pre-tokenizer \"{}\"; Limpid knows {}: use a model with one of these", where, name,
-       fmt::join(known, ", "));
+  steps.push_back({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", false}});
+  return {{"type", "Sequence"}, {"pretokenizers", steps}};
+}
+
+NamedHabits named_habits(const std::string& name, const std::string& where) {
+  const Named& found = named(name, where);
+  return {.whole_words = found.whole_words, .begins = found.begins};
 }
 
 }  // namespace limpid

@@ -5,9 +5,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/base64.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/temporary_folder.h"
+#include "text/character_map.h"
+#include "text/sentencepiece_info.h"
+#include "text/small_text.h"
+#include "text/storable_tokenizer.h"
 #include "text/tokenizer_training.h"
 
 namespace limpid {
@@ -109,6 +114,78 @@ TEST_F(PublishedFiles, VocabularyAndMerges) {
   EXPECT_THAT(error(), HasSubstr("not two tokens"));
 }
 
+// OPT begins a text with </s>, RoBERTa and BART read it between <s> and </s>, GPT-2 as it is.
+TEST_F(PublishedFiles, VocabularyAndMergesOfOtherFamilies) {
+  write("vocab.json", R"({"<s>": 0, "<pad>": 1, "</s>": 2, "a": 3, "b": 4, "Ġ": 5})");
+  write("merges.txt", "#version: 0.2\n");
+  EXPECT_TRUE(load().stated);
+  EXPECT_THAT(load().before, ElementsAre());
+  write("tokenizer_config.json",
+        R"({"tokenizer_class": "GPT2Tokenizer", "add_bos_token": true, "bos_token": {"content": "</s>"}})");
+  EXPECT_THAT(load().before, ElementsAre(2));
+  EXPECT_THAT(load().after, ElementsAre());
+  write("tokenizer_config.json", R"({"add_bos_token": true})");
+  write("special_tokens_map.json", R"({"bos_token": "</s>", "eos_token": "</s>"})");
+  EXPECT_THAT(load().before, ElementsAre(2));
+  std::filesystem::remove(folder_ / "special_tokens_map.json");
+  for (const char* name : {"RobertaTokenizer", "BartTokenizer"}) {
+    write("tokenizer_config.json", json{{"tokenizer_class", name}}.dump());
+    EXPECT_THAT(load().before, ElementsAre(0)) << name;
+    EXPECT_THAT(load().after, ElementsAre(2)) << name;
+  }
+  std::filesystem::remove(folder_ / "tokenizer_config.json");
+  write("config.json", R"({"model_type": "roberta"})");
+  EXPECT_THAT(load().before, ElementsAre(0));
+}
+
+TEST_F(PublishedFiles, TokensThatWereAddedLater) {
+  write("vocab.json", R"({"a": 0, "b": 1, "Ġ": 2, "<|endoftext|>": 3})");
+  write("merges.txt", "#version: 0.2\n");
+  write("added_tokens.json", R"({"<tool>": 4, "<pad>": 5})");
+  const Tokenizers tokenizers = load();
+  EXPECT_EQ(tokenizers.source->size(), 6);
+  EXPECT_THAT(tokenizers.source->encode("a<tool>b"), ElementsAre(0, 4, 1));
+  EXPECT_EQ(tokenizers.source->special().pad, 5);
+  write("added_tokens.json", R"(["<tool>"])");
+  EXPECT_THAT(error(), HasSubstr("added_tokens.json"));
+}
+
+// Classes that make their template anew from tokenizer_config.json, and one that does not.
+TEST_F(PublishedFiles, TheConfigOfSomeClassesSaysWhatBeginsAText) {
+  json file = bpe_json();
+  for (const char* name : {"LlamaTokenizerFast", "GemmaTokenizer", "CohereTokenizerFast", "Qwen2Tokenizer"}) {
+    const bool heard = name != std::string("Qwen2Tokenizer");
+    for (const bool wanted : {true, false}) {
+      const json config = {{"tokenizer_class", name},
+                           {"bos_token", "<|begin|>"},
+                           {"eos_token", "<|begin|>"},
+                           {"add_bos_token", wanted},
+                           {"add_eos_token", wanted}};
+      write("tokenizer_config.json", config.dump());
+      write("tokenizer.json", file.dump());
+      EXPECT_EQ(load().before.size(), !heard || wanted ? 1u : 0u) << name;
+      EXPECT_EQ(load().after.size(), heard && wanted ? 1u : 0u) << name;
+    }
+  }
+  file["post_processor"] = nullptr;
+  write("tokenizer.json", file.dump());
+  write("tokenizer_config.json", R"({"bos_token": "<|begin|>"})");
+  EXPECT_THAT(load().before, ElementsAre());
+  EXPECT_TRUE(load().stated);
+}
+
+// What stands around a text goes with the tokenizer into another folder.
+TEST_F(PublishedFiles, TheTemplateIsWrittenAgain) {
+  for (const bool begins : {true, false}) {
+    json file = bpe_json();
+    if (!begins) file["post_processor"] = nullptr;
+    write("tokenizer.json", file.dump());
+    const TemporaryFolder other;
+    save_tokenizers(other.path(), "llama", load());
+    EXPECT_EQ(load_tokenizers(other.path()).before.size(), begins ? 1u : 0u);
+  }
+}
+
 TEST_F(PublishedFiles, WordPiece) {
   write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##able\nable\n!\n");
   Tokenizers tokenizers = load();
@@ -142,6 +219,36 @@ TEST_F(PublishedFiles, UnigramWithoutItsModelFile) {
   EXPECT_THAT(tokenizers.source->encode("ax"), ElementsAre(2, 3, 0));
   EXPECT_EQ(tokenizers.source->decode(std::vector<int32_t>{5, 2, 6, 1}), "ab ba");
   EXPECT_THAT(tokenizers.after, ElementsAre(1));
+  json more = file;
+  more["added_tokens"].push_back({{"id", 7}, {"content", "<x>"}, {"special", false}});
+  write("tokenizer.json", more.dump());
+  EXPECT_THAT(load().source->encode("ab<x>ba"), ElementsAre(5, 7, 2, 6));
+  EXPECT_EQ(load().source->decode(std::vector<int32_t>{5, 7, 6}), "ab<x>ba");
+}
+
+// As NLLB's: BPE over characters, normalised by a compiled map.
+TEST_F(PublishedFiles, BpeWithACompiledMap) {
+  const auto trained = train_tokenizers({.vocab = 420}, each_of(english()), each_of(korean()));
+  const auto* own = dynamic_cast<const StorableTokenizer*>(trained.source.get());
+  const auto info = sentencepiece_info(std::string(own->sentencepiece_model()), "x");
+  ASSERT_FALSE(info.character_map.empty());
+  const CharacterMap map(info.character_map, "x");
+  EXPECT_EQ(map.apply("\uFF41\uFB01 \u2460"), "afi 1");
+  EXPECT_EQ(map.apply("e\u0301"), "\u00e9");  // a cluster at once
+  EXPECT_EQ(map.apply("plain 날씨"), "plain 날씨");
+  EXPECT_EQ(map.apply(""), "");
+  const json normalizer = {{"type", "Precompiled"}, {"precompiled_charsmap", base64(info.character_map)}};
+  json file = bpe_json();
+  file["normalizer"] = {
+      {"type", "Sequence"},
+      {"normalizers", {normalizer, {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}}}}};
+  file["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}};
+  file["decoder"] = {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}};
+  file["model"]["vocab"] = {{"a", 0}, {"b", 1}, {"\u2581", 2}, {"ab", 3}, {"\u2581ab", 4}};
+  file["model"]["merges"] = {"a b", "\u2581 ab"};
+  write("tokenizer.json", file.dump());
+  EXPECT_THAT(load().source->encode("\uFF41b  ab"), ElementsAre(4, 4));
+  EXPECT_EQ(load().source->decode(std::vector<int32_t>{4, 4}), "ab ab");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <pcre2.h>
 
 #include <array>
+#include <vector>
 
 #include "base/error.h"
 #include "text/utf8.h"
@@ -19,9 +20,100 @@ std::string message_of(int code) {
 
 PCRE2_SPTR bytes_of(std::string_view text) { return reinterpret_cast<PCRE2_SPTR>(text.data()); }
 
+// Character classes in the manner of Oniguruma, which Hugging Face's library has: classes within classes, [a[bc]], and
+// what several have in common, [\\p{L}&&[^a-z]]. PCRE2 would take both by the letter; here they are written with the
+// means that it has. Other classes stay as they are.
+class ClassTranslator {
+ public:
+  explicit ClassTranslator(std::string_view pattern) : pattern_(pattern) {}
+
+  std::string whole() {
+    std::string result;
+    while (at_ < pattern_.size()) {
+      if (pattern_[at_] == '[')
+        result += read_class().text();
+      else
+        take(result, pattern_[at_] == '\\' ? 2 : 1);
+    }
+    return result;
+  }
+
+ private:
+  struct Operand {
+    std::string items;                 // what stands in the class itself
+    std::vector<std::string> classes;  // that could not be written into it
+    std::string text() const {
+      std::string all;
+      for (const std::string& one : classes) all += (all.empty() ? "" : "|") + one;
+      if (items.empty() && classes.size() == 1) return all;
+      return classes.empty() ? "[" + items + "]"
+             : items.empty() ? "(?:" + all + ")"
+                             : "(?:[" + items + "]|" + all + ")";
+    }
+  };
+  struct Class {
+    bool negated = false;
+    std::vector<Operand> operands = {{}};
+    bool simple() const { return operands.size() == 1 && operands[0].classes.empty(); }
+    std::string text() const {
+      if (simple()) return (negated ? "[^" : "[") + operands[0].items + "]";
+      std::string all;
+      for (size_t i = 0; i + 1 < operands.size(); ++i) all += "(?=" + operands[i].text() + ")";
+      all += operands.back().text();
+      return negated ? "(?:(?!" + all + ")(?s:.))" : "(?:" + all + ")";
+    }
+  };
+
+  void take(std::string& to, size_t count) {
+    to += pattern_.substr(at_, count);
+    at_ += count;
+  }
+
+  bool next_is(std::string_view text) const { return pattern_.substr(at_).starts_with(text); }
+
+  // A class that does not end is for PCRE2 to report.
+  Class read_class() {  // NOLINT(misc-no-recursion): bounded by depth_
+    constexpr int kDeepest = 100;
+    ++depth_;
+    check(depth_ <= kDeepest, "[tokenizer] a regular expression has classes in {} classes: is the file whole?", depth_);
+    Class result;
+    ++at_;
+    if (next_is("^")) {
+      result.negated = true;
+      ++at_;
+    }
+    if (next_is("]")) take(result.operands.back().items, 1);
+    while (at_ < pattern_.size() && !next_is("]")) {
+      Operand& now = result.operands.back();
+      if (next_is("&&")) {
+        at_ += 2;
+        result.operands.emplace_back();
+      } else if (next_is("[:")) {
+        take(now.items, pattern_.find(":]", at_) == std::string_view::npos ? 2 : pattern_.find(":]", at_) + 2 - at_);
+      } else if (next_is("[")) {
+        const Class inner = read_class();
+        if (inner.simple() && !inner.negated)
+          now.items += inner.operands[0].items;
+        else
+          now.classes.push_back(inner.text());
+      } else {
+        take(now.items, next_is("\\") ? 2 : 1);
+      }
+    }
+    ++at_;
+    --depth_;
+    return result;
+  }
+
+  std::string_view pattern_;
+  size_t at_ = 0;
+  int depth_ = 0;
+};
+
 }  // namespace
 
 Regex::Regex(const std::string& pattern, std::string_view where) {
+  const std::string translated = ClassTranslator(pattern).whole();
   int error = 0;
   PCRE2_SIZE at = 0;
   struct FreeContext {
@@ -29,10 +121,10 @@ Regex::Regex(const std::string& pattern, std::string_view where) {
   };
   const std::unique_ptr<pcre2_compile_context, FreeContext> context(pcre2_compile_context_create(nullptr));
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
-  pcre2_code* code = pcre2_compile(bytes_of(pattern), pattern.size(), PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE, &error,
-                                   &at, context.get());
-  check(code != nullptr, "{}: the regular expression {} is wrong at byte {} ({}): is the file whole?", where, pattern,
-        at, message_of(error));
+  pcre2_code* code = pcre2_compile(bytes_of(translated), translated.size(), PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE,
+                                   &error, &at, context.get());
+  check(code != nullptr, "{}: the regular expression {} is wrong at byte {} ({}): is the file whole?", where,
+        translated, at, message_of(error));
   code_ = std::shared_ptr<const void>(
       code, [](const void* held) { pcre2_code_free(static_cast<pcre2_code*>(const_cast<void*>(held))); });
   pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // faster where the machine has it; where not, matching works without

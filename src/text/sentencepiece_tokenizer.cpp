@@ -104,15 +104,23 @@ SentencePieceTokenizer::SentencePieceTokenizer(std::string model, std::unique_pt
 SentencePieceTokenizer::~SentencePieceTokenizer() = default;
 
 std::vector<int32_t> SentencePieceTokenizer::encode(std::string_view text) const {
+  std::vector<int32_t> ids;
+  if (added_.empty())
+    encode_part(text, ids);
+  else
+    added_.each(
+        text, [&](std::string_view part) { encode_part(part, ids); }, [&](int32_t id) { ids.push_back(id); });
+  return ids;
+}
+
+void SentencePieceTokenizer::encode_part(std::string_view text, std::vector<int32_t>& ids) const {
   std::vector<int> own;
   std::string changed;
   if (!before_.empty()) text = changed = before_.apply(repaired_utf8(std::string(text)));
   const auto status = processor_->Encode(text, &own);
   check(status.ok(), "[tokenizer] SentencePiece cannot split a text ({}): is the model whole?", status.message());
-  std::vector<int32_t> ids;
-  ids.reserve(own.size());
+  ids.reserve(ids.size() + own.size());
   for (const int id : own) ids.push_back(to_table_[static_cast<size_t>(id)]);
-  return ids;
 }
 
 // Joined here and not by the library, which does not know the pieces that a table of two models has from the other one.

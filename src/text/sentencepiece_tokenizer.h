@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "text/added_tokens.h"
 #include "text/normalizer.h"
 #include "text/sentencepiece_info.h"
 #include "text/storable_tokenizer.h"
@@ -23,6 +24,9 @@ class SentencePieceTokenizer final : public StorableTokenizer {
                          std::shared_ptr<const Vocabulary> table = nullptr, Normalizer before = {});
   ~SentencePieceTokenizer() override;
 
+  // Tokens of the table that the model does not know and that are found in a text before anything else.
+  void look_for(AddedTokens added) { added_ = std::move(added); }
+
   std::vector<int32_t> encode(std::string_view text) const override;
   std::string decode(std::span<const int32_t> ids) const override;
   nlohmann::ordered_json json_parts() const override;
@@ -33,10 +37,13 @@ class SentencePieceTokenizer final : public StorableTokenizer {
   SentencePieceTokenizer(std::string model, std::unique_ptr<Processor> processor, std::string_view where,
                          std::shared_ptr<const Vocabulary> table, Normalizer before);
 
+  void encode_part(std::string_view text, std::vector<int32_t>& ids) const;
+
   std::string model_;
   SentencePieceInfo facts_;
   std::unique_ptr<Processor> processor_;
   Normalizer before_;
+  AddedTokens added_;
   std::vector<int32_t> to_table_;  // by the model's own id
 };
 

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/paths.h"
 #include "text/bpe_tokenizer.h"
+#include "text/fairseq_tokenizers.h"
 #include "text/line_reader.h"
 #include "text/sentencepiece_tokenizer.h"
 #include "text/tokenizer_json.h"
@@ -52,8 +53,9 @@ void save_marian(const fs::path& folder, const StorableTokenizer& source, const 
   write_json(folder / "tokenizer_config.json", config);
 }
 
-void save_fast(const fs::path& folder, const std::string& model_type, const StorableTokenizer& tokenizer) {
-  write_json(folder / "tokenizer.json", tokenizer_json(tokenizer, model_type));
+void save_fast(const fs::path& folder, const std::string& model_type, const StorableTokenizer& tokenizer,
+               const Tokenizers& around) {
+  write_json(folder / "tokenizer.json", tokenizer_json(tokenizer, model_type, around));
   write_json(folder / "tokenizer_config.json", config_json("PreTrainedTokenizerFast", tokenizer.vocabulary()));
   if (const std::string_view model = tokenizer.sentencepiece_model(); !model.empty())
     write_text(folder / "tokenizer.model", model);
@@ -91,20 +93,91 @@ Tokenizers load_marian(const fs::path& folder) {
   return result;
 }
 
+// added_tokens.json of a folder: tokens that its vocabulary got later, with their ids.
+json read_added_tokens(const fs::path& folder) {
+  const fs::path path = folder / "added_tokens.json";
+  const json file = path_exists(path) ? read_tokenizer_file(path) : json::object();
+  for (const auto& [piece, id] : file.items())
+    check(file.is_object() && id.is_number_integer() && id >= 0 && id < 1 << 24,
+          "[tokenizer] {}: is not a table of tokens and ids: is it the right file?", path.string());
+  return file;
+}
+
+// The model with the tokens of added_tokens.json. A text is searched for those that are no special ones.
+std::shared_ptr<const SentencePieceTokenizer> with_added_tokens(const fs::path& path, const json& config) {
+  const std::string where = "[tokenizer] " + path.string();
+  const std::string model = read_text(path);
+  auto own = std::make_shared<SentencePieceTokenizer>(model, where);
+  std::vector<std::string> pieces = own->vocabulary().pieces(), special;
+  std::vector<std::pair<std::string, int32_t>> plain;
+  for (int32_t id = 0; id < own->size(); ++id)
+    if (own->vocabulary().is_special(id)) special.push_back(pieces[static_cast<size_t>(id)]);
+  const json added = read_added_tokens(path.parent_path());
+  for (const auto& [piece, value] : added.items()) {
+    const auto id = value.get<size_t>();
+    if (piece.empty() || own->vocabulary().find(piece) >= 0) continue;
+    pieces.resize(std::max(pieces.size(), id + 1));
+    check(pieces[id].empty(), "{}: added_tokens.json gives \"{}\" the id {} of \"{}\": do the files belong together?",
+          where, piece, id, pieces[id]);
+    pieces[id] = piece;
+    bool named = is_special_name(piece);
+    for (const SpecialRole& role : special_roles())
+      named = named || special_name(config, role.config_key.data()) == piece;
+    if (named)
+      special.push_back(piece);
+    else
+      plain.emplace_back(piece, static_cast<int32_t>(id));
+  }
+  if (std::ssize(pieces) == own->size()) return own;
+  const auto tokenizer = std::make_shared<SentencePieceTokenizer>(
+      model, where, std::make_shared<Vocabulary>(std::move(pieces), special, where));
+  AddedTokens looked_for;
+  for (const auto& [piece, id] : plain) looked_for.add(piece, id);
+  tokenizer->look_for(std::move(looked_for));
+  return tokenizer;
+}
+
 // A SentencePiece model, unless tokenizer.json beside it knows tokens that the model does not.
 Tokenizers load_sentencepiece(const fs::path& path) {
-  const auto tokenizer = std::make_shared<SentencePieceTokenizer>(read_text(path), "[tokenizer] " + path.string());
-  const fs::path fast = path.parent_path() / "tokenizer.json";
-  if (path.filename() == "tokenizer.model" && path_exists(fast)) {
-    return read_beside_json(fast, tokenizer);
-  }
-  Tokenizers result{tokenizer, tokenizer};
   const json config = read_tokenizer_config(path.parent_path());
-  const bool llama = special_name(config, "tokenizer_class").starts_with("Llama");
-  const SpecialIds special = tokenizer->special();
-  if (config.value("add_bos_token", llama) && special.begin >= 0) result.before.push_back(special.begin);
+  const fs::path fast = path.parent_path() / "tokenizer.json";
+  if (path.filename() == "tokenizer.model" && path_exists(fast))
+    return read_beside_json(fast,
+                            std::make_shared<SentencePieceTokenizer>(read_text(path), "[tokenizer] " + path.string()));
+  const auto tokenizer = with_added_tokens(path, config);
+  Tokenizers result{tokenizer, tokenizer};
+  const std::string name = special_name(config, "tokenizer_class");
+  // These classes begin a text unless told otherwise.
+  if (name.starts_with("Llama") || name.starts_with("CodeLlama") || name.starts_with("Gemma")) {
+    result.stated = true;
+    if (const int32_t begin = tokenizer->special().begin; begin >= 0) result.before.push_back(begin);
+  }
+  state_begin(config, result);
   state_end(config, result);
   return result;
+}
+
+// T5's extra tokens, which stand for parts of a text left out, follow the pieces: the last one first.
+Tokenizers load_t5(const fs::path& path, const json& config) {
+  const std::string where = "[tokenizer] " + path.string();
+  const std::string model = read_text(path);
+  const SentencePieceTokenizer own(model, where);
+  const auto asked = config.find("extra_ids");
+  const bool said = asked != config.end() && asked->is_number_integer();
+  const int64_t extra = said ? asked->get<int64_t>() : 100;
+  check(extra >= 0 && extra < 1 << 16, "{}: {} extra_ids in tokenizer_config.json: T5 has 100", where, extra);
+  std::vector<std::string> pieces = own.vocabulary().pieces(), special;
+  for (int32_t id = 0; id < own.size(); ++id)
+    if (own.vocabulary().is_special(id)) special.push_back(pieces[static_cast<size_t>(id)]);
+  for (int64_t i = extra; i-- > 0;) {
+    std::string name = fmt::format("<extra_id_{}>", i);
+    if (own.vocabulary().find(name) >= 0) continue;
+    special.push_back(name);
+    pieces.push_back(std::move(name));
+  }
+  const auto table = std::make_shared<Vocabulary>(std::move(pieces), special, where);
+  const auto tokenizer = std::make_shared<SentencePieceTokenizer>(model, where, table);
+  return {tokenizer, tokenizer, {}, with_end({}, table->special().end), true};
 }
 
 // Pegasus keeps ids below its offset for itself: padding, the end, two masks and names that nobody uses. The pieces of
@@ -133,28 +206,40 @@ Tokenizers load_pegasus(const fs::path& path, const json& config) {
   return {tokenizer, tokenizer, {}, {table->special().end}};
 }
 
-// spiece.model: Pegasus' by its offset, others by their own ids.
+// The class of a tokenizer: as tokenizer_config.json names it, else the model type of config.json.
+std::string kind_of(const fs::path& folder, const json& config) {
+  std::string name = special_name(config, "tokenizer_class");
+  if (!name.empty() || !path_exists(folder / "config.json")) return name;
+  return special_name(read_tokenizer_file(folder / "config.json"), "model_type");
+}
+
+// spiece.model: Pegasus' by its offset, T5's with its extra tokens, others by their own ids.
 Tokenizers load_spiece(const fs::path& path) {
   const json config = read_tokenizer_config(path.parent_path());
-  std::string name = special_name(config, "tokenizer_class");
-  const fs::path model_config = path.parent_path() / "config.json";
-  if (name.empty() && path_exists(model_config)) {
-    const json file = read_tokenizer_file(model_config);
-    if (file.is_object() && file.value("model_type", json()) == "pegasus") name = "Pegasus";
-  }
-  return name.starts_with("Pegasus") ? load_pegasus(path, config) : load_sentencepiece(path);
+  const std::string kind = kind_of(path.parent_path(), config);
+  if (kind.starts_with("Pegasus") || kind == "pegasus") return load_pegasus(path, config);
+  // mT5's model has all of its tokens.
+  if (kind.starts_with("T5") || kind == "t5") return load_t5(path, config);
+  return load_sentencepiece(path);
 }
 
 // Byte-level BPE as GPT-2 came with it: a table of tokens and a list of merges, the first learned first.
 Tokenizers load_vocab_and_merges(const fs::path& vocab, const fs::path& merges) {
   const std::string where = "[tokenizer] " + vocab.string();
-  const json members = read_tokenizer_file(vocab), config = read_tokenizer_config(vocab.parent_path());
+  const fs::path folder = vocab.parent_path();
+  json members = read_tokenizer_file(vocab);
+  const json config = read_tokenizer_config(folder);
+  const json added = read_added_tokens(folder);
   BpeParts parts;
   try {
+    for (const auto& [piece, id] : added.items()) members.emplace(piece, id);
     std::vector<std::string> special;
     for (const auto& [piece, id] : members.items())
       if (is_special_name(piece)) special.push_back(piece);
     parts.vocabulary = vocabulary_from_json(members, special, where, config);
+    for (const auto& [piece, id] : added.items())
+      if (const int32_t token = parts.vocabulary->find(piece); !parts.vocabulary->is_special(token))
+        parts.added.push_back({token});
   } catch (const json::exception& error) {
     fail("{}: is not a table of tokens and ids ({}): is it the right file?", where, json_reason(error));
   }
@@ -171,7 +256,18 @@ Tokenizers load_vocab_and_merges(const fs::path& vocab, const fs::path& merges) 
       PreTokenizer({{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}}, where);
   parts.decoder = {{"type", "ByteLevel"}, {"add_prefix_space", prefix}, {"trim_offsets", true}};
   const auto tokenizer = std::make_shared<BpeTokenizer>(std::move(parts), where);
-  return {tokenizer, tokenizer};
+  Tokenizers result{tokenizer, tokenizer, {}, {}, true};
+  // RoBERTa and BART read a text between <s> and </s>; GPT-2 and what has its tokenizer as it is, unless told
+  // otherwise.
+  const std::string kind = kind_of(folder, config);
+  const SpecialIds special = tokenizer->special();
+  if (kind.starts_with("Roberta") || kind.starts_with("Bart") || kind == "roberta" || kind == "bart") {
+    if (special.begin >= 0) result.before.push_back(special.begin);
+    if (special.end >= 0) result.after.push_back(special.end);
+  } else {
+    state_begin(config, result);
+  }
+  return result;
 }
 
 // WordPiece: a token per line, its id the line's number.
@@ -207,7 +303,7 @@ void save_tokenizers(const fs::path& folder, const std::string& model_type, cons
     save_marian(folder, source, target);
     remove_others(folder, {"source.spm", "target.spm", "vocab.json"});
   } else {
-    save_fast(folder, model_type, source);
+    save_fast(folder, model_type, source, tokenizers);
     std::set<std::string> kept = {"tokenizer.json"};
     if (subwords) kept.insert("tokenizer.model");
     remove_others(folder, kept);
@@ -215,8 +311,8 @@ void save_tokenizers(const fs::path& folder, const std::string& model_type, cons
 }
 
 bool has_tokenizers(const fs::path& folder) {
-  for (const char* name :
-       {"source.spm", "tokenizer.model", "spiece.model", "tokenizer.json", "vocab.json", "encoder.json", "vocab.txt"})
+  for (const char* name : {"source.spm", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "tokenizer.json",
+                           "vocab.json", "encoder.json", "vocab.txt"})
     if (path_exists(folder / name)) return true;
   return false;
 }
@@ -227,16 +323,15 @@ Tokenizers load_tokenizers(const fs::path& folder) {
   if (has("tokenizer.model")) return load_sentencepiece(folder / "tokenizer.model");
   if (has("tokenizer.json")) return read_tokenizer_json(folder / "tokenizer.json");
   if (has("spiece.model")) return load_spiece(folder / "spiece.model");
+  if (has("sentencepiece.bpe.model")) return load_fairseq(folder);
   if (has("vocab.json") && has("merges.txt"))
     return load_vocab_and_merges(folder / "vocab.json", folder / "merges.txt");
   if (has("encoder.json") && has("vocab.bpe"))  // OpenAI's own names
     return load_vocab_and_merges(folder / "encoder.json", folder / "vocab.bpe");
   if (has("vocab.txt")) return load_vocab_txt(folder / "vocab.txt");
   fail(
-      "[tokenizer] {}: has no tokenizer: it needs tokenizer.json, tokenizer.model, spiece.model, vocab.json and "
-      "merges.txt, "
-      "vocab.txt, "
-      "or source.spm, target.spm and vocab.json",
+      "[tokenizer] {}: has no tokenizer: it needs tokenizer.json, tokenizer.model, spiece.model, "
+      "sentencepiece.bpe.model, vocab.json and merges.txt, vocab.txt, or source.spm, target.spm and vocab.json",
       folder.string());
 }
 
@@ -245,6 +340,7 @@ Tokenizers load_tokenizer_file(const fs::path& file) {
   const std::string name = file.filename().string();
   if (name == "tokenizer.json") return read_tokenizer_json(file);
   if (name == "vocab.json" && path_exists(folder / "source.spm")) return load_marian(folder);
+  if (name == "sentencepiece.bpe.model") return load_fairseq(folder);
   if (name == "vocab.json" || name == "merges.txt")
     return load_vocab_and_merges(folder / "vocab.json", folder / "merges.txt");
   if (name == "encoder.json" || name == "vocab.bpe")

@@ -79,7 +79,9 @@ TEST_F(TokenizerFolder, Subwords) {
   const json file = read("tokenizer.json");
   EXPECT_EQ(file.at("model").at("type"), "Unigram");
   EXPECT_EQ(file.at("added_tokens").size(), 4u);
-  EXPECT_EQ(file.at("post_processor"), nullptr);
+  const json parts = file.at("post_processor").at("single");  // a language model's text begins
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].at("SpecialToken").at("id"), "<s>");
   EXPECT_EQ(read("tokenizer_config.json").at("bos_token"), "<s>");
 }
 
@@ -178,6 +180,120 @@ TEST_F(TokenizerFolder, PegasusHasAnOffset) {
     std::filesystem::remove(folder_ / config);
   }
   EXPECT_EQ(load_tokenizers(folder_.path()).source->size(), own->size());  // nobody says that it is Pegasus
+}
+
+// Folders with sentencepiece.bpe.model alone: ids as fairseq gave them.
+TEST_F(TokenizerFolder, FairseqHasItsOwnFirstIds) {
+  saved({.kind = TokenizerKind::bpe, .vocab = 420, .special = {"<unk>", "<s>", "</s>"}}, "llama");
+  const std::string model = read_text(folder_ / "tokenizer.model");
+  const auto own = load_tokenizer_file(folder_ / "tokenizer.model").source;
+  ASSERT_EQ(own->piece(2), "</s>");
+  for (const char* name : {"tokenizer.model", "tokenizer.json", "tokenizer_config.json"})
+    std::filesystem::remove(folder_ / name);
+  write_text(folder_ / "sentencepiece.bpe.model", model);
+  EXPECT_THAT(error(), HasSubstr("Limpid reads XLMRoberta"));
+  const auto open = [&](const json& config) {
+    write_text(folder_ / "tokenizer_config.json", config.dump());
+    return load_tokenizers(folder_.path());
+  };
+  const auto moved = [&](int32_t by) {
+    std::vector<int32_t> ids = own->encode("the weather 날씨");
+    for (int32_t& id : ids) id += by;
+    return ids;
+  };
+  using Ids = std::vector<int32_t>;
+  const auto size = static_cast<int32_t>(own->size());
+  const Tokenizers xlmr = open({{"tokenizer_class", "XLMRobertaTokenizer"}});
+  EXPECT_EQ(xlmr.source->encode("the weather 날씨"), moved(1));
+  EXPECT_EQ(xlmr.source->decode(moved(1)), "the weather 날씨");
+  EXPECT_EQ(xlmr.source->special().unknown, 3);
+  EXPECT_EQ(xlmr.source->special().pad, 1);
+  EXPECT_EQ(xlmr.source->special().mask, size + 1);
+  EXPECT_EQ(xlmr.before, Ids{0});
+  EXPECT_EQ(xlmr.after, Ids{2});
+  const Tokenizers camembert = open({{"tokenizer_class", "CamembertTokenizer"}});
+  EXPECT_EQ(camembert.source->encode("the weather 날씨"), moved(4));
+  EXPECT_EQ(camembert.before, Ids{5});
+  EXPECT_EQ(camembert.after, Ids{6});
+  EXPECT_EQ(camembert.source->special().mask, size + 4);
+  const Tokenizers mbart = open({{"tokenizer_class", "MBartTokenizer"}, {"src_lang", "ar_AR"}});
+  EXPECT_EQ(mbart.source->size(), size + 1 + 25 + 1);
+  EXPECT_EQ(mbart.before, Ids{});
+  EXPECT_EQ(mbart.after, (Ids{2, size + 1}));
+  EXPECT_EQ(mbart.source->piece(size + 1 + 24), "zh_CN");
+  const Tokenizers fifty = open({{"tokenizer_class", "MBart50Tokenizer"}});
+  EXPECT_EQ(fifty.source->size(), size + 1 + 52 + 1);
+  EXPECT_EQ(fifty.before, Ids{size + 1 + 3});
+  EXPECT_EQ(fifty.source->piece(fifty.before[0]), "en_XX");
+  EXPECT_EQ(fifty.after, Ids{2});
+  const Tokenizers nllb =
+      open({{"tokenizer_class", "NllbTokenizer"}, {"additional_special_tokens", {"ace_Arab", "eng_Latn", "kor_Hang"}}});
+  EXPECT_EQ(nllb.before, Ids{size + 2});
+  EXPECT_EQ(nllb.source->special().mask, size + 4);
+  EXPECT_THROW(open({{"tokenizer_class", "NllbTokenizer"}}), Error);
+  EXPECT_THROW(open({{"tokenizer_class", "MBartTokenizer"}, {"src_lang", "xx_YY"}}), Error);
+}
+
+TEST_F(TokenizerFolder, M2mHasATableAndLanguagesBehindIt) {
+  saved({.kind = TokenizerKind::bpe, .vocab = 420, .special = {"<unk>", "<s>", "</s>"}}, "llama");
+  const std::string model = read_text(folder_ / "tokenizer.model");
+  const auto own = load_tokenizer_file(folder_ / "tokenizer.model").source;
+  for (const char* name : {"tokenizer.model", "tokenizer.json", "tokenizer_config.json"})
+    std::filesystem::remove(folder_ / name);
+  write_text(folder_ / "sentencepiece.bpe.model", model);
+  json table = {{"<s>", 0}, {"<pad>", 1}, {"</s>", 2}, {"<unk>", 3}};
+  std::vector<int32_t> expected = own->encode("the weather 날씨");
+  for (int32_t id = 3; id < own->size(); ++id) table[own->piece(id)] = own->size() + 3 - id;
+  for (int32_t& id : expected) id = static_cast<int32_t>(own->size()) + 3 - id;
+  write_text(folder_ / "vocab.json", table.dump());
+  const Tokenizers m2m = load_tokenizers(folder_.path());
+  const auto size = static_cast<int32_t>(table.size());
+  EXPECT_EQ(m2m.source->encode("the weather 날씨"), expected);
+  EXPECT_EQ(m2m.source->decode(expected), "the weather 날씨");
+  EXPECT_EQ(m2m.source->piece(size), "__af__");
+  EXPECT_EQ(m2m.source->size(), size + 100);
+  EXPECT_EQ(m2m.source->piece(m2m.before.at(0)), "__en__");
+  EXPECT_EQ(m2m.after, std::vector<int32_t>{2});
+  write_text(folder_ / "tokenizer_config.json", R"({"src_lang": "ko", "language_codes": "m2m100"})");
+  EXPECT_EQ(m2m.source->piece(load_tokenizers(folder_.path()).before.at(0)), "__ko__");
+}
+
+TEST_F(TokenizerFolder, T5HasAHundredTokensMore) {
+  saved({.kind = TokenizerKind::unigram, .vocab = 330, .special = {"<pad>", "</s>", "<unk>"}}, "llama");
+  const std::string model = read_text(folder_ / "tokenizer.model");
+  const auto own = load_tokenizer_file(folder_ / "tokenizer.model").source;
+  for (const char* name : {"tokenizer.model", "tokenizer.json", "tokenizer_config.json"})
+    std::filesystem::remove(folder_ / name);
+  write_text(folder_ / "spiece.model", model);
+  write_text(folder_ / "config.json", R"({"model_type": "t5"})");
+  const Tokenizers t5 = load_tokenizers(folder_.path());
+  EXPECT_EQ(t5.source->size(), own->size() + 100);
+  EXPECT_EQ(t5.source->piece(static_cast<int32_t>(own->size())), "<extra_id_99>");
+  EXPECT_EQ(t5.source->piece(static_cast<int32_t>(own->size()) + 99), "<extra_id_0>");
+  EXPECT_EQ(t5.source->encode("the weather 날씨"), own->encode("the weather 날씨"));
+  EXPECT_EQ(t5.after, std::vector<int32_t>{1});
+  write_text(folder_ / "tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 0})");
+  EXPECT_EQ(load_tokenizers(folder_.path()).source->size(), own->size());
+}
+
+// An older folder of a Llama that somebody gave further tokens.
+TEST_F(TokenizerFolder, SentencePieceWithTokensThatWereAddedLater) {
+  saved({.kind = TokenizerKind::bpe, .vocab = 420, .special = {"<unk>", "<s>", "</s>"}}, "llama");
+  std::filesystem::remove(folder_ / "tokenizer.json");
+  const Tokenizers before = load_tokenizers(folder_.path());
+  const auto size = static_cast<int32_t>(before.source->size());
+  write_text(folder_ / "added_tokens.json", json{{"<tool>", size}, {"[PAD]", size + 1}}.dump());
+  const Tokenizers tokenizers = load_tokenizers(folder_.path());
+  EXPECT_EQ(tokenizers.source->size(), size + 2);
+  const std::vector<int32_t> ids = tokenizers.source->encode("the<tool>");
+  EXPECT_EQ(ids.back(), size);
+  EXPECT_EQ(tokenizers.source->encode("the weather"), before.source->encode("the weather"));
+  for (const bool wanted : {true, false}) {
+    const json config = {{"tokenizer_class", "LlamaTokenizer"}, {"add_bos_token", wanted}};
+    write_text(folder_ / "tokenizer_config.json", config.dump());
+    EXPECT_EQ(load_tokenizers(folder_.path()).before.size(), wanted ? 1u : 0u);
+    EXPECT_TRUE(load_tokenizers(folder_.path()).stated);
+  }
 }
 
 TEST_F(TokenizerFolder, BrokenFilesAreErrors) {

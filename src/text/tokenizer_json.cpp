@@ -32,7 +32,8 @@ ordered_json added_tokens(const Vocabulary& vocabulary) {
 }
 
 // What stands around one text and around two, with the special tokens of the given ids.
-ordered_json template_json(const Vocabulary& vocabulary, int32_t before, int32_t after) {
+ordered_json template_json(const Vocabulary& vocabulary, const std::vector<int32_t>& before,
+                           const std::vector<int32_t>& after) {
   const auto text = [](const char* name, int type) {
     return ordered_json{{"Sequence", {{"id", name}, {"type_id", type}}}};
   };
@@ -40,29 +41,37 @@ ordered_json template_json(const Vocabulary& vocabulary, int32_t before, int32_t
     return ordered_json{{"SpecialToken", {{"id", vocabulary.piece(id)}, {"type_id", type}}}};
   };
   ordered_json single = ordered_json::array(), special = ordered_json::object();
-  if (before >= 0) single.push_back(token(before, 0));
+  for (const int32_t id : before) single.push_back(token(id, 0));
   single.push_back(text("A", 0));
   ordered_json pair = single;
-  if (before >= 0 && after >= 0) pair.push_back(token(after, 0));
+  if (!before.empty())
+    for (const int32_t id : after) pair.push_back(token(id, 0));
   pair.push_back(text("B", 1));
-  if (after >= 0) {
-    single.push_back(token(after, 0));
-    pair.push_back(token(after, 1));
+  for (const int32_t id : after) {
+    single.push_back(token(id, 0));
+    pair.push_back(token(id, 1));
   }
-  for (const int32_t id : {before, after})
-    if (id >= 0) {
+  for (const auto* side : {&before, &after})
+    for (const int32_t id : *side) {
       const std::string& name = vocabulary.piece(id);
       special[name] = {{"id", name}, {"ids", {id}}, {"tokens", {name}}};
     }
   return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", special}};
 }
 
-ordered_json post_processor(const Vocabulary& vocabulary, const std::string& model_type) {
+// What stands around a text: what the files say that the tokenizer came from, else the custom of the family.
+ordered_json post_processor(const Vocabulary& vocabulary, const std::string& model_type, const Tokenizers& around) {
+  if (around.stated || !around.before.empty() || !around.after.empty()) {
+    if (around.before.empty() && around.after.empty()) return nullptr;
+    return template_json(vocabulary, around.before, around.after);
+  }
   const SpecialIds& special = vocabulary.special();
+  if (model_type == "rnn_seq2seq") return nullptr;
   if ((model_type == "marian" || model_type == "pegasus") && special.end >= 0)
-    return template_json(vocabulary, -1, special.end);
+    return template_json(vocabulary, {}, {special.end});
   if (model_type == "bert" && special.begin >= 0 && special.end >= 0)
-    return template_json(vocabulary, special.begin, special.end);
+    return template_json(vocabulary, {special.begin}, {special.end});
+  if (special.begin >= 0 && special.begin != special.end) return template_json(vocabulary, {special.begin}, {});
   return nullptr;
 }
 
@@ -145,7 +154,14 @@ Tokenizers with_template(const std::shared_ptr<const StorableTokenizer>& tokeniz
   Tokenizers result{tokenizer, tokenizer};
   read_template(file.value("post_processor", json(nullptr)), tokenizer->vocabulary(), result, where);
   result.stated = true;
-  state_end(config, result);
+  // These classes make the template anew from tokenizer_config.json; a file that names no class, or only that of any
+  // tokenizer.json, may say of the end alone; to all others the template is all there is.
+  const std::string name = special_name(config, "tokenizer_class");
+  const auto is = [&](std::string_view kind) { return name.starts_with(kind); };
+  const bool plain = name.empty() || name == "PreTrainedTokenizerFast";
+  const bool made_anew = is("Llama") || is("CodeLlama") || is("Gemma") || is("Cohere") || is("GPTNeoX");
+  if (made_anew) state_begin(config, result);
+  if (made_anew || plain) state_end(config, result);
   return result;
 }
 
@@ -194,10 +210,24 @@ std::shared_ptr<const Vocabulary> vocabulary_from_json(const json& members, std:
 }
 
 json read_tokenizer_config(const std::filesystem::path& folder) {
-  const auto path = folder / "tokenizer_config.json";
-  if (!path_exists(path)) return json::object();
-  json config = read_tokenizer_file(path);
-  return config.is_object() ? config : json::object();
+  json config = json::object();
+  for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"}) {
+    if (!path_exists(folder / name)) continue;
+    const json file = read_tokenizer_file(folder / name);
+    if (!file.is_object()) continue;
+    for (const auto& [key, value] : file.items())
+      if (!config.contains(key) || config.at(key).is_null()) config[key] = value;
+  }
+  return config;
+}
+
+void state_begin(const json& config, Tokenizers& tokenizers) {
+  const auto wish = config.find("add_bos_token");
+  if (wish == config.end() || !wish->is_boolean()) return;
+  const int32_t begin = tokenizers.source->special().begin;
+  tokenizers.stated = true;
+  std::erase(tokenizers.before, begin);
+  if (wish->get<bool>() && begin >= 0) tokenizers.before.insert(tokenizers.before.begin(), begin);
 }
 
 void state_end(const json& config, Tokenizers& tokenizers) {
@@ -226,7 +256,8 @@ ordered_json word_level_json(const Vocabulary& vocabulary) {
           {"unk_token", vocabulary.piece(vocabulary.special().unknown)}};
 }
 
-ordered_json tokenizer_json(const StorableTokenizer& tokenizer, const std::string& model_type) {
+ordered_json tokenizer_json(const StorableTokenizer& tokenizer, const std::string& model_type,
+                            const Tokenizers& around) {
   ordered_json parts = tokenizer.json_parts();
   return {{"version", "1.0"},
           {"truncation", nullptr},
@@ -234,7 +265,7 @@ ordered_json tokenizer_json(const StorableTokenizer& tokenizer, const std::strin
           {"added_tokens", added_tokens(tokenizer.vocabulary())},
           {"normalizer", std::move(parts["normalizer"])},
           {"pre_tokenizer", std::move(parts["pre_tokenizer"])},
-          {"post_processor", post_processor(tokenizer.vocabulary(), model_type)},
+          {"post_processor", post_processor(tokenizer.vocabulary(), model_type, around)},
           {"decoder", std::move(parts["decoder"])},
           {"model", std::move(parts["model"])}};
 }

@@ -20,9 +20,11 @@ std::shared_ptr<const Vocabulary> vocabulary_from_json(const nlohmann::json& mem
 nlohmann::ordered_json lowercase_json(bool lowercase);                 // a normalizer, or null
 nlohmann::ordered_json word_level_json(const Vocabulary& vocabulary);  // a model that looks whole tokens up
 
-// The whole file. The template that adds special tokens around a text is that of the model type: "</s>" after what an
-// encoder-decoder reads, "[CLS]" and "[SEP]" around what an encoder reads.
-nlohmann::ordered_json tokenizer_json(const StorableTokenizer& tokenizer, const std::string& model_type);
+// The whole file. The template that adds special tokens around a text is what `around` states, else that of the model
+// type: "</s>" after what an encoder-decoder reads, "[CLS]" and "[SEP]" around what an encoder reads, "<s>" before what
+// a language model goes on from.
+nlohmann::ordered_json tokenizer_json(const StorableTokenizer& tokenizer, const std::string& model_type,
+                                      const Tokenizers& around);
 
 // Parses a JSON file; whatever is wrong with it is an Error that names it.
 nlohmann::json read_tokenizer_file(const std::filesystem::path& path);
@@ -37,8 +39,12 @@ Tokenizers read_tokenizer_json(const std::filesystem::path& path);
 Tokenizers read_beside_json(const std::filesystem::path& path,
                             const std::shared_ptr<const StorableTokenizer>& tokenizer);
 
-// tokenizer_config.json of a folder; an empty object where there is none.
+// tokenizer_config.json of a folder, with the special tokens that only special_tokens_map.json names; an empty object
+// where there is none.
 nlohmann::json read_tokenizer_config(const std::filesystem::path& folder);
+// Whether the token that begins a text stands before one, where a tokenizer_config.json says so ("add_bos_token"); else
+// nothing is changed.
+void state_begin(const nlohmann::json& config, Tokenizers& tokenizers);
 // Whether the end token stands after a text that the model reads, where a tokenizer_config.json says so
 // ("add_eos_token"); else nothing is changed.
 void state_end(const nlohmann::json& config, Tokenizers& tokenizers);

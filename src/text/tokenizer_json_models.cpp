@@ -167,6 +167,10 @@ std::shared_ptr<const StorableTokenizer> read_unigram_json(const json& file, con
       sentencepiece_bytes(made), where, table.vocabulary,
       Normalizer(steps.before.empty() ? json(nullptr) : json{{"type", "Sequence"}, {"normalizers", steps.before}},
                  where));
+  AddedTokens added;  // those that are no pieces
+  for (const int32_t id : table.added)
+    if (id >= std::ssize(made.pieces)) added.add(table.vocabulary->piece(id), id, table.rules[id]);
+  tokenizer->look_for(std::move(added));
   tokenizer->set_special_rules(std::move(table.rules));
   return tokenizer;
 }

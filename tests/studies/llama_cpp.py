@@ -42,6 +42,9 @@ VOCAB = 512
 LLAMA = {"vocab_size": VOCAB, "hidden_size": 512, "intermediate_size": 768, "num_hidden_layers": 8,
          "num_attention_heads": 8, "num_key_value_heads": 4, "max_position_embeddings": 256, "bos_token_id": 1,
          "eos_token_id": 2, "rms_norm_eps": 1e-5}
+T5 = {"model_type": "t5", "vocab_size": VOCAB, "d_model": 512, "d_kv": 64, "d_ff": 1024, "num_layers": 4, "num_heads": 8,
+      "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "decoder_start_token_id": 0, "eos_token_id": 1,
+      "pad_token_id": 0}
 CONFIGS = {
     "llama": {**LLAMA, "model_type": "llama", "tie_word_embeddings": False},
     "llama-narrow": {**LLAMA, "model_type": "llama", "hidden_size": 320, "num_attention_heads": 5,
@@ -63,9 +66,10 @@ CONFIGS = {
     "bert": {"model_type": "bert", "architectures": ["BertModel"], "vocab_size": VOCAB, "hidden_size": 512,
              "intermediate_size": 1024, "num_hidden_layers": 4, "num_attention_heads": 8,
              "max_position_embeddings": 256},
-    "t5": {"model_type": "t5", "vocab_size": VOCAB, "d_model": 512, "d_kv": 64, "d_ff": 1024, "num_layers": 4,
-           "num_heads": 8, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False,
-           "decoder_start_token_id": 0, "eos_token_id": 1, "pad_token_id": 0},
+    # GGUF has no key for a window of Mistral, and calls it llama; mT5 it calls t5.
+    "mistral": {**LLAMA, "model_type": "mistral", "num_hidden_layers": 4, "sliding_window": None},
+    "t5": T5,
+    "mt5": {**T5, "model_type": "mt5"},
 }
 
 
@@ -128,7 +132,7 @@ class Texts:
     def __init__(self, architecture, vocab=VOCAB):
         self.vocab = vocab
         random = np.random.default_rng(7)
-        self.kind = "embed" if architecture == "bert" else "pair" if architecture == "t5" else "text"
+        self.kind = "embed" if architecture == "bert" else "pair" if architecture in ("t5", "mt5") else "text"
         self.source = [int(i) for i in random.integers(3, VOCAB, 20)]
         self.ids = [int(i) for i in random.integers(3, VOCAB, 48)]
 

@@ -10,6 +10,8 @@ CASES is a folder of cases that `limpid verify` reads (config.json, model.safete
   - with LayerNorm.gamma and LayerNorm.beta, as BERT's first files;
   - in shards with an index;
   - with keys of other releases in config.json (dtype for torch_dtype, nulls, several end tokens, settings of generation);
+  - without the keys whose values are those of the family's class;
+  - with sizes under the general names that some classes take for their own (hidden_size for n_embd);
 and verified. Prints what fails; ends with 1 then.
 """
 
@@ -134,6 +136,63 @@ def other_keys(config):
     return new
 
 
+# Where they are absent, classes of these families take the same values.
+USUAL = {"attention_dropout": 0.0, "use_cache": True, "initializer_range": 0.02, "init_std": 0.02, "attention_bias": False,
+         "mlp_bias": False, "rope_scaling": None, "output_hidden_states": False, "scale_attn_weights": True,
+         "scale_attn_by_inverse_layer_idx": False, "do_layer_norm_before": True, "enable_bias": True,
+         "layer_norm_elementwise_affine": True, "use_sliding_window": False, "activation_dropout": 0.0,
+         "relative_attention_num_buckets": 32, "relative_attention_max_distance": 128, "embd_pdrop": None,
+         "multi_query": True, "parallel_attn": True, "alibi": False, "new_decoder_architecture": False}
+USUAL_OF = {
+    ("llama", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "smollm3", "granite", "qwen2_moe", "qwen3_moe"):
+        {"rms_norm_eps": 1e-6},
+    ("mixtral", "olmo2", "phi3"): {"rms_norm_eps": 1e-5},
+    ("llama", "mistral", "mixtral", "qwen2", "qwen3", "qwen2_moe", "qwen3_moe", "phi3", "smollm3", "olmo", "olmo2", "granite",
+     "stablelm", "cohere"): {"hidden_act": "silu"},
+    ("bert", "roberta", "xlm-roberta", "mpnet", "gpt_neox"): {"hidden_act": "gelu"},
+    ("bert", "roberta", "xlm-roberta", "mpnet"): {"layer_norm_eps": 1e-12, "type_vocab_size": 2},
+    ("gpt_neox", "phi", "stablelm", "cohere"): {"layer_norm_eps": 1e-5},
+    ("gpt2", "gptj", "gpt_neo"): {"activation_function": "gelu_new", "layer_norm_epsilon": 1e-5},
+    ("bart", "mbart"): {"activation_function": "gelu", "scale_embedding": False},
+    ("llama", "mistral", "mixtral", "qwen2", "qwen3", "phi3", "phi", "olmo", "olmo2", "granite", "gpt_neox", "gptj",
+     "stablelm", "mt5"): {"tie_word_embeddings": False},
+    ("gpt2", "gpt_neo", "bert", "roberta", "gemma", "gemma2", "gemma3_text", "starcoder2", "cohere", "opt", "bloom", "bart",
+     "mbart", "m2m_100", "pegasus", "t5"): {"tie_word_embeddings": True},
+    ("llama", "mistral", "qwen2", "gemma", "gemma2", "phi", "phi3", "olmo", "olmo2", "granite", "starcoder2", "stablelm",
+     "cohere", "falcon"): {"rope_theta": 10000.0},
+    ("mixtral", "gemma3_text"): {"rope_theta": 1000000.0},
+}
+
+
+def without_usual(config):
+    usual = dict(USUAL)
+    for types, values in USUAL_OF.items():
+        if config["model_type"] in types:
+            usual |= values
+    # An absent window is the usual one, not none; of releases from 5 on, T5 writes tie_word_embeddings for all.
+    newer = str(config.get("transformers_version", "4")).split(".")[0] >= "5"
+    return {key: value for key, value in config.items()
+            if not (key in usual and value == usual[key] and not (newer and key == "tie_word_embeddings"))}
+
+
+GENERAL = {
+    ("gpt2", "gptj"): {"n_embd": "hidden_size", "n_layer": "num_hidden_layers", "n_head": "num_attention_heads",
+                       "n_positions": "max_position_embeddings"},
+    ("gpt_neo",): {"num_layers": "num_hidden_layers", "num_heads": "num_attention_heads"},
+    ("distilbert",): {"dim": "hidden_size", "n_layers": "num_hidden_layers", "n_heads": "num_attention_heads"},
+    ("t5", "mt5"): {"d_model": "hidden_size", "num_layers": "num_hidden_layers", "num_heads": "num_attention_heads",
+                    "d_kv": "head_dim"},
+    ("bart", "mbart", "m2m_100", "marian", "pegasus"): {"d_model": "hidden_size",
+                                                        "encoder_attention_heads": "num_attention_heads"},
+}
+
+
+def general_names(config):
+    names = next((names for types, names in GENERAL.items() if config["model_type"] in types), {})
+    return {names.get(key, key): value for key, value in config.items()
+            if key in names or key not in names.values()} if names else config
+
+
 def verified(limpid, case, folder, tensors, config, shards=1):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -172,7 +231,9 @@ def main():
                 if problem:
                     print(f"{case.name} {change.__name__}: {problem}")
             for what, arguments in (("shards", dict(config=config, shards=3)),
-                                    ("other keys", dict(config=other_keys(config)))):
+                                    ("other keys", dict(config=other_keys(config))),
+                                    ("without usual keys", dict(config=without_usual(config))),
+                                    ("general names", dict(config=general_names(config)))):
                 tried += 1
                 problem = verified(limpid, case, Path(work) / case.name, tensors, **arguments)
                 failed += bool(problem)
