@@ -20,6 +20,7 @@ struct OwnText {
   bool characters = false;                      // of text: letter by letter
   std::string from;                             // a model folder to go on from; empty: from scratch
   double minutes = 10;
+  int ranks = 1;                       // that will share the work
   std::vector<std::string> overrides;  // "key=value"
 };
 
