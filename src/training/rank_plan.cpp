@@ -50,7 +50,8 @@ UsefulRanks useful_ranks(const std::function<RankPrediction(int)>& predicted) {
   UsefulRanks result;
   bool efficient = true;
   double best = 0;
-  for (int ranks = 1; ranks <= kMostRanks; ranks += std::max(1, ranks / 32)) {
+  for (int ranks = 1, last = 0; last < kMostRanks; ranks = std::min(kMostRanks, ranks + std::max(1, ranks / 32))) {
+    last = ranks;
     const RankPrediction one = predicted(ranks);
     const double speed = static_cast<double>(one.tokens) / one.seconds;
     efficient = efficient && one.efficiency >= 0.5;
