@@ -121,6 +121,8 @@ ranks 5 "${short[@]}" >said 2>&1 && wrong 'five ranks for four shards were let i
 [[ ! -e other/data ]] || wrong 'data were prepared for five ranks and four shards'
 ranks 2 "$limpid" train no-such-recipe --out other >said 2>&1 && wrong 'a recipe that is not there was trained'
 (($(grep -c no-such-recipe said) == 1)) || wrong "a recipe that is not there, once: $(cat said)"
+OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 "$limpid" recipes 2>said >/dev/full && wrong 'a full disk was no error'
+grep -q '^limpid: rank 1: the output could not be written' said || wrong "a rank whose output is lost: $(cat said)"
 mkdir other-module
 cp "$limpid" other-module
 hash=$(grep -aoE '[0-9a-f]{16}' "$2/limpid_mpi.so" | head -1)
