@@ -51,8 +51,8 @@ done
 
 # ---- a rank that dies or hangs; another number of ranks goes on
 read -r -a settings <<<"${families[copy]}"
-long=("$limpid" train "$1/recipes/copy.toml" "${common[@]}" "${settings[@]}" stop.steps=300 validation.steps=100 checkpoint.steps=5)
-"${long[@]}" --out alone 2>log || wrong "the run left alone: $(tail -3 log)"
+long=("$limpid" train "$1/recipes/copy.toml" "${common[@]}" "${settings[@]}" stop.steps=100000 validation.steps=100
+  checkpoint.steps=5) # to be ended by what happens to it
 
 # begin N: a run of N ranks in the background, until it has another checkpoint.
 begin() {
@@ -111,7 +111,10 @@ ended 10 'rank 1'
 
 wait $stuck && wrong 'a rank that read nothing for ever ended well'
 grep -q 'rank 1 .*has been stuck for 3[0-9] s' stuck.said || wrong "a rank that reads nothing for ever: $(tail -5 stuck.said)"
-ranks 4 "${long[@]}" --out parts >said 2>&1 || wrong "going on with four ranks: $(tail -5 said)"
+last=$(sed 's/.*-0*//' parts/checkpoints/last)
+more=(stop.steps=$((last + 20)))
+ranks 4 "${long[@]}" "${more[@]}" --out parts >said 2>&1 || wrong "going on with four ranks: $(tail -5 said)"
+"${long[@]}" "${more[@]}" --out alone 2>log || wrong "the run left alone: $(tail -3 log)"
 cmp alone/model.safetensors parts/model.safetensors || wrong 'another model after lost ranks'
 
 # ---- ranks that do not fit

@@ -7,7 +7,8 @@
 namespace limpid {
 namespace {
 
-constexpr double kAway = 3;  // seconds; ranks look ten times per second
+// Seconds. Ranks look ten times per second and show life once.
+constexpr double kAway = 3, kNoteworthy = 2.5;
 
 constexpr const char* kResume = "the same command goes on from the last checkpoint";
 
@@ -57,7 +58,7 @@ std::optional<RankWatch::Finding> RankWatch::look_at(int rank, double now) {
                    fmt::format("has been stuck for {:.0f} s: it neither computes nor waits for others; is its disk "
                                "gone? {}",
                                idle, kResume)};
-  if (other.met && !other.noted && silent > limits_.silent / 2) {
+  if (other.met && !other.noted && silent > std::max(limits_.silent / 2, kNoteworthy)) {
     other.noted = true;
     return Finding{{rank}, fmt::format("has not been heard of for {:.0f} s", silent), false};
   }

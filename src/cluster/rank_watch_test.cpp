@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 
 #include "cluster/deadline.h"
 
@@ -60,6 +61,14 @@ TEST_F(RankWatchTest, ASilentRankIsLost) {
   ASSERT_EQ(notes_.size(), 1);
   EXPECT_THAT(notes_[0].ranks, ElementsAre(2));
   EXPECT_THAT(notes_[0].text, HasSubstr("has not been heard of for 8 s"));
+}
+
+TEST_F(RankWatchTest, ASignThatComesLateIsNotWorthANote) {
+  RankWatch watch(0, 2, {.silent = 2, .stuck = 24}, 0);
+  for (double now = 0; now < 60; now += 0.1) {
+    if (std::fmod(now, 1.9) < 0.1) watch.heard(1, {.doing = static_cast<int64_t>(Doing::working)}, now);
+    EXPECT_FALSE(watch.look(now)) << now;
+  }
 }
 
 TEST_F(RankWatchTest, ARankThatNeverAnsweredHasTheLongerTime) {

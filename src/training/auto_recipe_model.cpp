@@ -196,10 +196,9 @@ class Chooser {
     recipe_.batch.shards = text_.ranks;
     recipe_ = with_overrides(recipe_, text_.overrides);
     decide("shards", fmt::format("{}", recipe_.batch.shards),
-           fmt::format(
-               "so many parts of a batch for {} ranks; model and schedule are chosen for what one rank does in the "
-               "time, for more time or a larger batch give --minutes or batch.tokens",
-               text_.ranks));
+           fmt::format("parts of a batch, for {} ranks; model and schedule are chosen for what one rank does in the "
+                       "time: more time, or a larger batch.tokens, is what several are for",
+                       text_.ranks));
   }
 
   void choose_optimizer(double epochs) {
