@@ -5,10 +5,11 @@ if(NOT openmpi_FOUND)
   return()
 endif()
 include(GNUInstallDirs)
-add_library(limpid_mpi MODULE ${PROJECT_SOURCE_DIR}/src/cluster/mpi/mpi_communicator.cpp)
+add_library(limpid_mpi MODULE ${PROJECT_SOURCE_DIR}/src/cluster/mpi/mpi_communicator.cpp
+  ${PROJECT_SOURCE_DIR}/src/cluster/rank_watch.cpp)
 set_target_properties(limpid_mpi PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_include_directories(limpid_mpi PRIVATE ${PROJECT_SOURCE_DIR}/src)
 # OMPI_SKIP_MPICXX: mpi.h would declare MPI's old C++ interface, whose library is linked by nobody.
-target_compile_definitions(limpid_mpi PRIVATE LIMPID_VERSION="${PROJECT_VERSION}" OMPI_SKIP_MPICXX)
+target_compile_definitions(limpid_mpi PRIVATE ${LIMPID_MPI_SOURCES} OMPI_SKIP_MPICXX)
 target_link_libraries(limpid_mpi PRIVATE fmt::fmt PkgConfig::openmpi limpid_warnings)
 install(TARGETS limpid_mpi LIBRARY DESTINATION lib/limpid OPTIONAL)

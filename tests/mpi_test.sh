@@ -51,8 +51,8 @@ done
 
 # ---- a rank that dies or hangs; another number of ranks goes on
 read -r -a settings <<<"${families[copy]}"
-long=("$limpid" train "$1/recipes/copy.toml" "${common[@]}" "${settings[@]}" stop.steps=60 validation.steps=20 checkpoint.steps=5)
-"${long[@]}" --out alone 2>log || wrong "the run left alone: $(tail -3 log)"
+long=("$limpid" train "$1/recipes/copy.toml" "${common[@]}" "${settings[@]}" stop.steps=100000 validation.steps=100
+  checkpoint.steps=5) # to be ended by what happens to it
 
 # begin N: a run of N ranks in the background, until it has another checkpoint.
 begin() {
@@ -76,21 +76,62 @@ ended() {
   grep -Eq "$2" said || wrong "after $((SECONDS - started)) s nothing about /$2/: $(tail -5 said)"
 }
 
+# A rank that neither computes nor waits: what it reads never comes. Meanwhile the others are tested.
+mkdir -p gone/copy
+cp copy/* gone/copy
+rm gone/copy/train.src
+mkfifo gone/copy/train.src
+ranks 1 "${long[@]}" --out stuck --rank-timeout 3 : -n 1 "${long[@]}" data.folder=gone/copy --out stuck --rank-timeout 3 >stuck.said 2>&1 &
+stuck=$!
+
 begin 3
 kill -9 "$(rank_process 1 parts)"
 ended 10 'rank 1'
 begin 2
-kill -STOP "$(rank_process 1 parts)"
-stopped=$(rank_process 1 parts)
-ended 15 'rank 1 .*has not been heard of'
-kill -9 "$stopped" 2>/dev/null
-ranks 4 "${long[@]}" --out parts >said 2>&1 || wrong "going on with four ranks: $(tail -5 said)"
-cmp alone/model.safetensors parts/model.safetensors || wrong 'another model after two lost ranks'
+kill -9 "$(rank_process 0 parts)"
+ended 10 'rank 0'
+for victim in 1 0; do
+  begin 2
+  stopped=$(rank_process $victim parts)
+  kill -STOP "$stopped"
+  ended 15 "rank $victim .*has not been heard of"
+  kill -9 "$stopped" 2>/dev/null
+done
+
+# All at once suspended for longer than a rank may be silent, and woken up again.
+begin 2
+both=("$(rank_process 0 parts)" "$(rank_process 1 parts)")
+kill -STOP "${both[@]}"
+sleep 7
+kill -CONT "${both[@]}"
+sleep 1
+kill -0 $job 2>/dev/null && ! grep -q 'been heard of' said || wrong "a run that was suspended as a whole: $(tail -3 said)"
+kill -9 "${both[1]}"
+ended 10 'rank 1'
+
+wait $stuck && wrong 'a rank that read nothing for ever ended well'
+grep -q 'rank 1 .*has been stuck for 3[0-9] s' stuck.said || wrong "a rank that reads nothing for ever: $(tail -5 stuck.said)"
+last=$(sed 's/.*-0*//' parts/checkpoints/last)
+more=(stop.steps=$((last + 20)))
+ranks 4 "${long[@]}" "${more[@]}" --out parts >said 2>&1 || wrong "going on with four ranks: $(tail -5 said)"
+"${long[@]}" "${more[@]}" --out alone 2>log || wrong "the run left alone: $(tail -3 log)"
+cmp alone/model.safetensors parts/model.safetensors || wrong 'another model after lost ranks'
 
 # ---- ranks that do not fit
 short=("$limpid" train "$1/recipes/copy.toml" "${common[@]}" "${settings[@]}" --out other)
 ranks 5 "${short[@]}" >said 2>&1 && wrong 'five ranks for four shards were let in'
-grep -q 'batch.shards is 4' said || wrong "five ranks for four shards: $(tail -3 said)"
+(($(grep -c 'batch.shards is 4' said) == 1)) || wrong "five ranks for four shards, once: $(cat said)"
+[[ ! -e other/data ]] || wrong 'data were prepared for five ranks and four shards'
+ranks 2 "$limpid" train no-such-recipe --out other >said 2>&1 && wrong 'a recipe that is not there was trained'
+(($(grep -c no-such-recipe said) == 1)) || wrong "a recipe that is not there, once: $(cat said)"
+OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=1 "$limpid" recipes 2>said >/dev/full && wrong 'a full disk was no error'
+grep -q '^limpid: rank 1: the output could not be written' said || wrong "a rank whose output is lost: $(cat said)"
+mkdir other-module
+cp "$limpid" other-module
+hash=$(grep -aoE '[0-9a-f]{16}' "$2/limpid_mpi.so" | head -1)
+LC_ALL=C sed "s/$hash/0123456789abcdef/" "$2/limpid_mpi.so" >other-module/limpid_mpi.so
+ranks 2 "$work/other-module/limpid" bench allreduce --mb 1 >said 2>&1 && wrong 'a module made from other sources was loaded'
+grep -q 'limpid_mpi.so was made from other sources' said || wrong "a module from other sources: $(tail -3 said)"
 ranks 1 "${short[@]}" seed=1 : -n 1 "${short[@]}" seed=2 >said 2>&1 && wrong 'two recipes in one run were let in'
 grep -q 'rank 1 .*seed is 2 instead of 1' said || wrong "two recipes: $(tail -3 said)"
 mkdir elsewhere
@@ -99,11 +140,15 @@ sed -i '1s/$/ a/' elsewhere/copy/train.src
 ranks 1 "${short[@]}" : -n 1 "${short[@]}" data.folder=elsewhere/copy >said 2>&1 && wrong 'two corpora in one run were let in'
 grep -q 'rank 1 .*contents of train.src' said || wrong "two corpora: $(tail -3 said)"
 
+# ---- text of one's own: as many shards as ranks
+ranks 2 "$limpid" train --labels labels.tsv --minutes 0.05 --out own >said 2>&1 || wrong "text of one's own: $(tail -5 said)"
+grep -q 'shards = 2' own/recipe.toml && grep -q 'for 2 ranks' said || wrong "text of one's own is not cut for two ranks: $(tail -5 said)"
+
 # ---- what ranks and networks cost
 "$limpid" plan "$1/recipes/copy.toml" data.folder=copy batch.shards=4 --ranks 6 --network 1Gbit,50us --seconds 0.5 >said 2>&1 ||
   wrong "plan: $(tail -3 said)"
-grep -Eq '^ +1024 +1024' said && grep -q '6 ranks need batch.shards=6' said && grep -q 'do not make an update shorter' said ||
-  wrong "plan says: $(cat said)"
+grep -Eq '^ +1024 +1024' said && grep -q '6 ranks need batch.shards=6' said && grep -q 'The same batch .* do not make an update shorter' said &&
+  grep -q 'A batch that grows' said && grep -q '^shards  *4, of about' said || wrong "plan says: $(cat said)"
 "$limpid" plan "$1/recipes/copy.toml" data.folder=copy --ranks 2 --network fast >said 2>&1 && wrong 'a network "fast" was taken'
 grep -q '10Gbit,50us' said || wrong "a network \"fast\": $(cat said)"
 ranks 2 "$limpid" bench allreduce --mb 1 --rounds 1 >said 2>&1 && grep -q '"network":"[0-9.]*Gbit,[0-9.]*us"' said ||

@@ -20,6 +20,8 @@ cmake_minimum_required(VERSION 3.25)
 project(tiny LANGUAGES CXX)
 add_executable(limpid src/main.cpp)
 add_executable(limpid_first_look EXCLUDE_FROM_ALL src/first_look.cpp)
+add_library(limpid_mpi MODULE EXCLUDE_FROM_ALL src/main.cpp)
+set_target_properties(limpid_mpi PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 if(LIMPID_TESTS)
   enable_testing()
   find_package(GTest REQUIRED)
@@ -108,6 +110,18 @@ does_not_build_what_is_built() {
   run as_user "$tree/limpid" x
   expect '$code == 7 && $out == "<x>" && -z $err'
   chmod -R u+w "$tree/build"
+}
+
+keeps_the_module_for_mpirun_as_new_as_the_program() {
+  local module=$tree/build/release/limpid_mpi.so
+  write_program 'std::puts("one");'
+  run "$tree/limpid"
+  expect '$code == 7 && ! -e $module'
+  run env OMPI_COMM_WORLD_SIZE=2 "$tree/limpid"
+  expect '$code == 7 && -e $module'
+  write_program 'std::puts("two");'
+  run "$tree/limpid"
+  expect '$code == 7 && $out == two && $module -nt $tree/src/main.cpp'
 }
 
 shows_what_the_compiler_says() {
@@ -263,7 +277,7 @@ fails_when_the_tests_do_not_build() {
 
 make_tree
 for case in runs_from_anywhere_with_nothing_around_it does_not_build_what_is_built \
-  begins_the_demo_before_the_rest_is_built shows_what_the_compiler_says \
+  begins_the_demo_before_the_rest_is_built keeps_the_module_for_mpirun_as_new_as_the_program shows_what_the_compiler_says \
   shows_what_cmake_says survives_two_at_once survives_an_interrupt follows_a_tree_that_moves \
   names_missing_packages_to_a_user installs_missing_packages_as_root finds_what_came_from_elsewhere \
   counts_test_cases_of_both_builds builds_for_this_processor_until_there_are_tests \

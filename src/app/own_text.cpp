@@ -85,7 +85,7 @@ void OwnTextOptions::add_to(CommandLine& line) {
   line.add_flag("--chars", characters_, "of --text: letter by letter")->group(group);
 }
 
-OwnText OwnTextOptions::text(const std::string& recipe_name, std::vector<std::string> overrides) const {
+OwnText OwnTextOptions::text(const std::string& recipe_name, std::vector<std::string> overrides, int ranks) const {
   OwnText text;
   check((!pairs_.empty()) + (!texts_.empty()) + (!labels_.empty()) == 1,
         "[train] --pairs, --text and --labels are three different tasks: give one of them");
@@ -119,6 +119,7 @@ OwnText OwnTextOptions::text(const std::string& recipe_name, std::vector<std::st
   text.from = from_;
   text.minutes = minutes_;
   text.minutes_given = minutes_option_->count() > 0;
+  text.ranks = ranks;
   text.overrides = std::move(overrides);
   return text;
 }

@@ -13,7 +13,7 @@ class OwnTextOptions {
   bool given() const { return !pairs_.empty() || !texts_.empty() || !labels_.empty(); }
 
   // `recipe_name` is what stands where a recipe's name would: with text of one's own it can only be an override.
-  OwnText text(const std::string& recipe_name, std::vector<std::string> overrides) const;
+  OwnText text(const std::string& recipe_name, std::vector<std::string> overrides, int ranks = 1) const;
 
  private:
   std::vector<std::string> pairs_, texts_, valid_, test_;

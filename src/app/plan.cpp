@@ -50,10 +50,10 @@ class Measurement : public TrainingObserver {
     if (updates_++ > 0) meter_.add(timing);
   }
   UpdateCosts costs(const Recipe& recipe) const {
-    const double seconds = seconds_per_step();
-    return meter_.costs(recipe.batch.shards, std::llround(last_.tokens_per_second * seconds), learned_, seconds,
+    return meter_.costs(recipe.batch.shards, tokens_per_update(), learned_, seconds_per_step(),
                         peak_memory_mb() * (1 << 20));
   }
+  int64_t tokens_per_update() const { return std::llround(last_.tokens_per_second * seconds_per_step()); }
 
   bool enough() const { return last_.step > 1 && elapsed_ >= seconds_; }
   double seconds_per_step() const {
@@ -80,11 +80,11 @@ struct RanksAsked {
 
 std::vector<RankPrediction> predictions(const UpdateCosts& costs, const Network& network, int ranks) {
   std::vector<RankPrediction> result;
-  for (int n = 1; n <= 1024; n *= 2) {
+  for (int n = 1; n <= kMostRanks; n *= 2) {
     if (n / 2 < ranks && ranks < n) result.push_back(predict(costs, network, ranks));
     result.push_back(predict(costs, network, n));
   }
-  if (ranks > 1024) result.push_back(predict(costs, network, ranks));
+  if (ranks > kMostRanks) result.push_back(predict(costs, network, ranks));
   return result;
 }
 
@@ -103,6 +103,15 @@ nlohmann::ordered_json to_json(const std::vector<RankPrediction>& predictions) {
   return list;
 }
 
+std::string ranks_text(int ranks) {
+  return fmt::format("{}{}", ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks),
+                     ranks == kMostRanks ? " (no more are looked at)" : "");
+}
+
+nlohmann::ordered_json to_json(const UsefulRanks& ranks) {
+  return {{"efficient", ranks.efficient}, {"useful", ranks.useful}};
+}
+
 void print_ranks(const UpdateCosts& costs, const Network& network, const RanksAsked& asked) {
   fmt::print(
       "\npredicted for ranks like this one, on links of {}:\n{:>6} {:>7} {:>9} {:>10} {:>10} {:>7} {:>7} {:>8}\n",
@@ -111,15 +120,32 @@ void print_ranks(const UpdateCosts& costs, const Network& network, const RanksAs
     fmt::print("{:>6} {:>7} {:>9} {:>10.4f} {:>10.0f} {:>6.0f}% {:>6.0f}% {:>8.0f}{}\n", one.ranks, one.shards,
                one.tokens, one.seconds, static_cast<double>(one.tokens) / one.seconds, 100 * one.efficiency,
                100 * one.hidden, one.memory / (1 << 20), one.ranks == asked.ranks ? "  <" : "");
-  const int most = most_useful_ranks(costs, network);
-  fmt::print("With this batch of {} {} more than {} {} do not make an update shorter.\n", costs.shards,
-             costs.shards == 1 ? "shard" : "shards", most, most == 1 ? "rank" : "ranks");
+  const UsefulRanks same = useful_ranks_same_batch(costs, network),
+                    growing = useful_ranks_growing_batch(costs, network);
+  fmt::print(
+      "The same batch of {} tokens, cut into as many shards as there are ranks: an efficiency of 50 % or more up to "
+      "{}; more than {} do not make an update shorter.\n"
+      "A batch that grows with the ranks, {} tokens for each: 50 % or more up to {}; more than {} do not learn from "
+      "more tokens per second.\n",
+      costs.tokens, ranks_text(same.efficient), ranks_text(same.useful), costs.tokens / costs.shards,
+      ranks_text(growing.efficient), ranks_text(growing.useful));
   if (asked.ranks > costs.shards)
     fmt::print(
         "{} ranks need batch.shards={}. In the table a shard stays as large as it is now, so that a batch has {} "
         "tokens "
         "instead of {}: batch.tokens has to grow as much, and schedule.learning_rate may want another value.\n",
         asked.ranks, asked.ranks, costs.tokens * asked.ranks / costs.shards, costs.tokens);
+}
+
+// What cutting a batch does to it.
+void print_batch(const Recipe& recipe, int64_t tokens) {
+  const int64_t shards = recipe.batch.shards;
+  fmt::print("update      {} tokens to be predicted\n", tokens);
+  if (shards > 1)
+    fmt::print(
+        "shards      {}, of about {} tokens each; as many in each as there are now in all take batch.tokens={}, which "
+        "is another run\n",
+        shards, tokens / shards, recipe.batch.tokens * shards);
 }
 
 // The run goes on with the text as it was prepared for the choice.
@@ -184,13 +210,16 @@ int run_plan(int argc, char** argv) {
                                      {"peak_memory_mb", peak_memory_mb()},
                                      {"threads", threads()},
                                      {"seconds_per_step", per_step},
-                                     {"tokens_per_second", last.tokens_per_second}};
+                                     {"tokens_per_second", last.tokens_per_second},
+                                     {"tokens_per_update", measurement.tokens_per_update()},
+                                     {"shards", recipe.batch.shards}};
     if (!chosen.is_null()) result["chosen"] = chosen, result["recipe"] = dump_recipe(recipe);
     if (asked.ranks > 0) {
       const UpdateCosts costs = measurement.costs(recipe);
       result["network"] = asked.network;
       result["predicted"] = to_json(predictions(costs, network, asked.ranks));
-      result["most_useful_ranks"] = most_useful_ranks(costs, network);
+      result["same_batch"] = to_json(useful_ranks_same_batch(costs, network));
+      result["growing_batch"] = to_json(useful_ranks_growing_batch(costs, network));
     }
     if (last.steps > 0) result["steps"] = last.steps, result["seconds"] = total;
     fmt::print("{}\n", result.dump());
@@ -198,6 +227,7 @@ int run_plan(int argc, char** argv) {
   }
   fmt::print("\n{}\nmemory      {:.0f} MB\nspeed       {:.0f} tokens/s with {} threads ({:.3f} s per step)\n",
              to_text(measurement.table()), peak_memory_mb(), last.tokens_per_second, threads(), per_step);
+  print_batch(recipe, measurement.tokens_per_update());
   if (last.steps > 0)
     fmt::print("time        {} for {} steps, without validations\n", clock_text(total), last.steps);
   else

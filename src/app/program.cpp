@@ -18,6 +18,7 @@
 #include "app/version.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "cluster/same_on_all.h"
 #include "kernels/instruction_set.h"
 
 namespace limpid {
@@ -80,15 +81,19 @@ int dispatch(Commands commands, int argc, char** argv) {
 int run(Commands commands, int argc, char** argv) {
   try {
     return dispatch(commands, argc, argv);
+  } catch (const ErrorOnAll& error) {
+    say_for_all(error.what());
   } catch (const Error& error) {
     fmt::print(stderr, "limpid: {}{}\n", speaking_rank(), error.what());
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "limpid: {}out of memory\n", speaking_rank());
   } catch (const std::system_error& error) {  // what is printed cannot be written, or the system gives no thread
     if (std::ferror(stdout) == 0)
-      fmt::print(stderr, "limpid: {}: is the disk full, or a limit of the system reached?\n", error.what());
+      fmt::print(stderr, "limpid: {}{}: is the disk full, or a limit of the system reached?\n", speaking_rank(),
+                 error.what());
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) == 0) fmt::print(stderr, "limpid: unexpected failure: {}\n", error.what());
+    if (std::ferror(stdout) == 0)
+      fmt::print(stderr, "limpid: {}unexpected failure: {}\n", speaking_rank(), error.what());
   }
   return 1;
 }
@@ -98,8 +103,8 @@ bool output_is_out() {
   errno = 0;
   const bool out = static_cast<bool>(std::cout.flush()) && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (!out)
-    fmt::print(stderr, "limpid: the output could not be written{}: free some room or write elsewhere\n",
-               errno != 0 ? ": " + std::generic_category().message(errno) : "");
+    fmt::print(stderr, "limpid: {}the output could not be written{}: free some room or write elsewhere\n",
+               speaking_rank(), errno != 0 ? ": " + std::generic_category().message(errno) : "");
   return out;
 }
 

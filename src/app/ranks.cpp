@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -16,9 +17,13 @@ int number_of(const char* variable, int otherwise) {
   return text == nullptr ? otherwise : std::atoi(text);
 }
 
-[[noreturn]] void end_process(const std::string& why) {
-  fmt::print(stderr, "limpid: {}{}\n", speaking_rank(), why);
+void say(const std::string& text) {
+  fmt::print(stderr, "limpid: {}{}\n", speaking_rank(), text);
   std::fflush(stderr);
+}
+
+[[noreturn]] void end_process(const std::string& why) {
+  say(why);
   ::_exit(1);
 }
 
@@ -34,11 +39,19 @@ void add_rank_options(CommandLine& line, RankOptions& options) {
 std::unique_ptr<Communicator> join_mpirun(const RankOptions& options) {
   return join_ranks({.silent_seconds = options.timeout,
                      .stuck_seconds = 12 * options.timeout,
-                     .lost = [](const std::string& why) { end_process(why); }});
+                     .lost = [](const std::string& why) { end_process(why); },
+                     .note = [](const std::string& what) { say(what); }});
 }
 
 std::string speaking_rank() {
   return started_ranks() > 1 ? fmt::format("rank {}: ", number_of("OMPI_COMM_WORLD_RANK", 0)) : "";
+}
+
+void say_for_all(const std::string& text) {
+  if (number_of("OMPI_COMM_WORLD_RANK", 0) == 0)
+    fmt::print(stderr, "limpid: {}\n", text);
+  else
+    std::this_thread::sleep_for(std::chrono::seconds(2));
 }
 
 int threads_of_rank() {

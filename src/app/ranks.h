@@ -18,6 +18,10 @@ std::unique_ptr<Communicator> join_mpirun(const RankOptions& options);
 // "rank 2: " under mpirun, else nothing: who speaks.
 std::string speaking_rank();
 
+// What all ranks would say: rank 0 says it, and the others leave it the time to, for mpirun ends all as soon as one
+// ends.
+void say_for_all(const std::string& text);
+
 // This rank's share of its machine's cores, where several ranks are on it; 0: all.
 int threads_of_rank();
 

@@ -11,9 +11,11 @@
 #include "app/run_watch.h"
 #include "app/terminal.h"
 #include "app/training_display.h"
+#include "app/version.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "training/trainer.h"
+#include "training/update.h"
 
 namespace limpid {
 namespace {
@@ -103,15 +105,23 @@ int run_train(int argc, char** argv) {
     fmt::print(stderr, "limpid train: --out is required: the folder of the run and its model\n");
     return 2;
   }
-  const std::optional<Recipe> named = own.given() ? std::nullopt : std::optional(open_recipe(recipe_name, overrides));
   Courier ranks(join_mpirun(rank_options));
+  std::optional<Recipe> named;
+  OwnText text;
+  together(ranks, [&] {
+    if (own.given())
+      text = own.text(recipe_name, overrides, ranks.size());
+    else
+      named = open_recipe(recipe_name, overrides);
+  });
+  if (named) check_shards(*named, ranks);
   RunFolder folder = ranks.first() ? RunFolder(out) : RunFolder::of_other_process(out);
   using Detail = TrainingDisplay::Detail;
   TrainingDisplay display(!ranks.first() ? Detail::nothing : quiet ? Detail::quiet : Detail::normal);
   watch.watch = watch.watch && ranks.first();
   const RunWatch page(folder.path(), watch);
   const InterruptGuard guard;
-  const Recipe recipe = named ? *named : chosen_recipe(own.text(recipe_name, overrides), folder, display, ranks);
+  const Recipe recipe = named ? *named : chosen_recipe(text, folder, display, ranks);
   const auto accept = [&](const std::vector<std::string>& changes) {
     check(allow,
           "[train] {}: the run was trained with other settings: {}: put them back, go on with the new ones by "
@@ -121,6 +131,7 @@ int run_train(int argc, char** argv) {
     return true;
   };
   TrainingOptions options{.command = command_text(argc, argv),
+                          .program = program_facts(),
                           .ranks = &ranks,
                           .interrupted = [] { return interrupted(); },
                           .accept_changes = accept};

@@ -27,7 +27,7 @@ class LoneCommunicator : public Communicator {
   bool test(Transfer&) override { return true; }
   void broadcast(std::span<std::byte>) override {}
   std::vector<std::string> gather(const std::string& mine) override { return {mine}; }
-  void show_life(bool) override {}
+  void show_life(Doing) override {}
 };
 
 // Beside the program, or where an installation has it.
@@ -61,9 +61,10 @@ std::unique_ptr<Communicator> join_ranks(const CommunicatorOptions& options) {
   check(module != nullptr, "[mpi] {} cannot be loaded: {}", path.string(), [] { return std::string(::dlerror()); });
   const auto join = reinterpret_cast<JoinMpi>(::dlsym(module, kJoinMpi));
   const auto version = reinterpret_cast<MpiModuleVersion>(::dlsym(module, kMpiModuleVersion));
-  check(join != nullptr && version != nullptr && version() == std::string(LIMPID_VERSION),
-        "[mpi] {} is not of this version of Limpid, {}: build the target limpid_mpi again", path.string(),
-        LIMPID_VERSION);
+  check(join != nullptr && version != nullptr && version() == std::string(LIMPID_MPI_SOURCES),
+        "[mpi] {} was made from other sources than this program: ./limpid under mpirun builds it anew; by hand: build "
+        "the target limpid_mpi",
+        path.string());
   return std::unique_ptr<Communicator>(join(options));
 }
 

@@ -18,6 +18,9 @@ struct RankBlocks {
   std::vector<int> counts, offsets;
 };
 
+// What the thread that a rank computes in does: nothing at all, wait for other ranks, or work.
+enum class Doing { nothing, waiting, working };
+
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -41,17 +44,18 @@ class Communicator {
   virtual void broadcast(std::span<std::byte> bytes) = 0;                // from rank 0 to all
   virtual std::vector<std::string> gather(const std::string& mine) = 0;  // the texts of all ranks, by rank
 
-  // Tells the other ranks that this one is alive, and looks after them; to be called a few times per second while
-  // nothing else is. `at_work`: the rank's own work goes on, or waits for the others.
-  virtual void show_life(bool at_work) = 0;
+  // Tells the other ranks that this one is alive and what it does, and looks after them; to be called a few times per
+  // second while nothing else is.
+  virtual void show_life(Doing doing) = 0;
 };
 
-// What a communicator does when another rank is lost: it calls `lost` with a text that names the rank, from the thread
-// that communicates. There is no going on after that.
+// What a communicator does about the other ranks (cluster/rank_watch.h). When one is lost it calls `lost` with a text
+// that names the rank, from the thread that communicates. There is no going on after that. `note` hears what may be in
+// order.
 struct CommunicatorOptions {
   double silent_seconds = 15;  // a rank that has not been heard of for so long is lost
-  double stuck_seconds = 180;  // and one that neither works nor waits for others
-  std::function<void(const std::string&)> lost;
+  double stuck_seconds = 180;  // and one that neither works nor waits for others, or waits in vain, as others do
+  std::function<void(const std::string&)> lost, note;
 };
 
 // Of a process that runs alone.

@@ -92,12 +92,13 @@ std::vector<std::string> Courier::gather(const std::string& mine) {
   return all;
 }
 
-// Whether the thread that the courier serves waits for it, or has used the processor since the last time.
-bool Courier::owner_works() {
+// A thread that has used the processor since the last time works.
+Doing Courier::owner_does() {
   timespec time{};
   ::clock_gettime(owner_clock_, &time);
   const double now = static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  return std::exchange(owner_time_, now) != now || owner_waits_;
+  const bool used = std::exchange(owner_time_, now) != now;
+  return owner_waits_ ? Doing::waiting : used || at_work_ > 0 ? Doing::working : Doing::nothing;
 }
 
 // Starts what may start and ends what is over. False: nothing has changed.
@@ -149,9 +150,9 @@ void Courier::work() {
       }
       if (const auto now = Clock::now(); now - shown >= kBeat) {
         shown = now;
-        const bool works = owner_works();
+        const Doing doing = owner_does();
         lock.unlock();
-        communicator_->show_life(works);
+        communicator_->show_life(doing);
         lock.lock();
       }
     }

@@ -2,6 +2,7 @@
 // Courier: the thread of a rank that communicates while others compute. It does all that concerns the other ranks, and
 // shows them ten times per second that this one is alive. Where there is only one rank there is no thread.
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
@@ -38,6 +39,18 @@ class Courier {
   std::string broadcast(std::string text);  // that of rank 0
   std::vector<std::string> gather(const std::string& mine);
 
+  // While one lives the rank counts as working although its thread may sleep: a write to a disk may take long.
+  class AtWork {
+   public:
+    explicit AtWork(Courier& courier) : courier_(courier) { ++courier_.at_work_; }
+    AtWork(const AtWork&) = delete;
+    AtWork& operator=(const AtWork&) = delete;
+    ~AtWork() { --courier_.at_work_; }
+
+   private:
+    Courier& courier_;
+  };
+
   // Seconds so far in which something was under way. To be asked after finish().
   double under_way() const { return carried_; }
 
@@ -50,7 +63,7 @@ class Courier {
   void call(const std::function<void(Communicator&)>& task);
   void work();
   bool serve(std::unique_lock<std::mutex>& lock);
-  bool owner_works();
+  Doing owner_does();
 
   static constexpr size_t kUnderWay = 4;
 
@@ -65,6 +78,7 @@ class Courier {
   std::exception_ptr error_;
   clockid_t owner_clock_{};  // processor time of the thread that made the courier
   double owner_time_ = 0;
+  std::atomic<int> at_work_ = 0;
   double carried_ = 0;
   std::chrono::steady_clock::time_point busy_since_;
   std::thread thread_;

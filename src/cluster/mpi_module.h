@@ -9,6 +9,6 @@ inline constexpr const char* kMpiModule = "limpid_mpi.so";
 inline constexpr const char* kJoinMpi = "limpid_join_mpi";
 inline constexpr const char* kMpiModuleVersion = "limpid_mpi_version";
 using JoinMpi = Communicator* (*)(const CommunicatorOptions&);
-using MpiModuleVersion = const char* (*)();
+using MpiModuleVersion = const char* (*)();  // what it was made from: the program's own LIMPID_MPI_SOURCES
 
 }  // namespace limpid

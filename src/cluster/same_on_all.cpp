@@ -56,9 +56,27 @@ std::vector<std::string> differences_between_ranks(Courier& courier, const Named
   return result;
 }
 
+void together(Courier& ranks, const std::function<void()>& act) {
+  if (ranks.size() == 1) return act();
+  std::string mine;
+  std::exception_ptr error;
+  try {
+    act();
+  } catch (const Error& failure) {
+    mine = failure.what();
+    error = std::current_exception();
+  }
+  const std::vector<std::string> all = ranks.gather(mine);
+  const auto failed = std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
+  if (failed == all.end()) return;
+  if (std::count(all.begin(), all.end(), *failed) == ranks.size()) throw ErrorOnAll(*failed);
+  if (error) std::rethrow_exception(error);
+  fail("[ranks] rank {} cannot go on", failed - all.begin());
+}
+
 void check_same_on_all(Courier& courier, const NamedFacts& facts) {
   const std::vector<std::string> found = differences_between_ranks(courier, facts);
-  check(found.empty(), "[ranks] {}: all ranks need the same", fmt::join(found, ". And "));
+  if (!found.empty()) fail_on_all(courier, "[ranks] {}: all ranks need the same", fmt::join(found, ". And "));
 }
 
 }  // namespace limpid

@@ -76,7 +76,7 @@ class ThreadCommunicator : public Communicator {
     for (auto& one : place_.meet(rank_, {mine})) result.push_back(one[0]);
     return result;
   }
-  void show_life(bool) override {}
+  void show_life(Doing) override {}
 
  private:
   static std::string bytes_of(const real* numbers, int count) {

@@ -21,6 +21,7 @@ struct OwnText {
   std::string from;                             // a model folder to go on from; empty: from scratch
   double minutes = 10;
   bool minutes_given = true;           // false: nobody asked for so many, and stop.steps or stop.epochs may take longer
+  int ranks = 1;                       // that will share the work
   std::vector<std::string> overrides;  // "key=value"
 };
 

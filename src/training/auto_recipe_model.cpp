@@ -98,6 +98,7 @@ class Chooser {
     else
       keep_model();
     choose_schedule();
+    if (text_.ranks > 1) choose_shards();
     recipe_ = with_overrides(recipe_, text_.overrides);
     return chosen_;
   }
@@ -216,6 +217,17 @@ class Chooser {
                     : fmt::format("every example is seen {:.{}f} times", epochs, epochs < 10 ? 1 : 0));
     choose_optimizer(epochs);
     choose_validation(steps);
+  }
+
+  // After model and schedule: these go by what one rank alone does, since an update of so few tokens gains little from
+  // others.
+  void choose_shards() {
+    recipe_.batch.shards = text_.ranks;
+    recipe_ = with_overrides(recipe_, text_.overrides);
+    decide("shards", fmt::format("{}", recipe_.batch.shards),
+           fmt::format("parts of a batch, for {} ranks; model and schedule are chosen for what one rank does in the "
+                       "time: more time, or a larger batch.tokens, is what several are for",
+                       text_.ranks));
   }
 
   void choose_optimizer(double epochs) {

@@ -234,5 +234,18 @@ TEST(ModelLadder, RungsGrow) {
   }
 }
 
+TEST_F(AutoRecipeTest, SeveralRanksGetAShardEach) {
+  OwnText text = pairs(2000);
+  EXPECT_EQ(choose(text, 1e10).recipe.batch.shards, 1);
+  text.ranks = 4;
+  const Prepared prepared = prepare(text);
+  const ChosenRecipe chosen = choose(text, prepared, 1e10);
+  EXPECT_EQ(chosen.recipe.batch.shards, 4);
+  EXPECT_TRUE(std::any_of(chosen.decisions.begin(), chosen.decisions.end(),
+                          [](const Decision& one) { return one.what == "shards" && one.choice == "4"; }));
+  text.overrides = {"batch.shards=8"};
+  EXPECT_EQ(choose(text, prepared, 1e10).recipe.batch.shards, 8);
+}
+
 }  // namespace
 }  // namespace limpid

@@ -30,6 +30,7 @@ double seconds_per_addition() {
 }  // namespace
 
 void CostMeter::add(const UpdateTiming& timing) {
+  of_all_.push_back(timing.read + timing.cut);
   compute_.push_back(timing.compute);
   learned_.push_back(timing.learned);
   ready_.resize(timing.ready.size());
@@ -37,13 +38,15 @@ void CostMeter::add(const UpdateTiming& timing) {
 }
 
 UpdateCosts CostMeter::costs(int64_t shards, int64_t tokens, int64_t numbers, double seconds, double memory) const {
+  const double of_all = median(of_all_), compute = median(compute_), learned = median(learned_);
   UpdateCosts costs{.shards = shards,
                     .tokens = tokens,
                     .numbers = numbers,
-                    .shard = median(compute_) / static_cast<double>(shards),
+                    .shard = compute / static_cast<double>(shards),
                     .add = seconds_per_addition(),
-                    .learn = median(learned_),
-                    .rest = std::max(0.0, seconds - median(compute_) - median(learned_)),
+                    .learn = learned,
+                    .each = of_all / static_cast<double>(shards),
+                    .rest = std::max(0.0, seconds - of_all - compute - learned),
                     .memory = memory};
   for (const std::vector<double>& bucket : ready_) costs.ready.push_back(median(bucket));
   return costs;

@@ -14,7 +14,7 @@ class CostMeter {
   UpdateCosts costs(int64_t shards, int64_t tokens, int64_t numbers, double seconds, double memory) const;
 
  private:
-  std::vector<double> compute_, learned_;
+  std::vector<double> of_all_, compute_, learned_;
   std::vector<std::vector<double>> ready_;  // by bucket
 };
 

@@ -14,11 +14,16 @@ bool is_special(int32_t id, const Config& config) {
   return id == config.bos_token || id == config.eos_token || id == config.pad_token;
 }
 
-Batch mask(Rows rows, const Config& config, const ExampleBatchOptions& options) {
+struct MaskedRows {
+  Rows tokens, labels;
+  int64_t guessed = 0;
+};
+
+MaskedRows mask(Rows rows, const Config& config, const ExampleBatchOptions& options) {
   check(config.mask_token.has_value(), "[data] the vocabulary has no mask token");
   Random random(options.key);
   Rows labels;
-  bool any = false;
+  int64_t guessed = 0;
   for (auto& row : rows) {
     labels.emplace_back(row.size(), -1);
     for (size_t i = 0; i < row.size(); ++i) {
@@ -26,18 +31,19 @@ Batch mask(Rows rows, const Config& config, const ExampleBatchOptions& options) 
       const auto other = static_cast<int32_t>(random.below(config.vocab));
       if (is_special(row[i], config) || chosen >= options.mask_share) continue;
       labels.back()[i] = row[i];
-      any = true;
+      ++guessed;
       if (what < 0.8)
         row[i] = static_cast<int32_t>(*config.mask_token);
       else if (what < 0.9)
         row[i] = other;
     }
   }
-  if (!any) {  // a loss needs at least one token
+  if (guessed == 0) {  // a loss needs at least one token
     labels[0][0] = rows[0][0];
     rows[0][0] = static_cast<int32_t>(*config.mask_token);
+    guessed = 1;
   }
-  return Batch::masked(rows, labels);
+  return {std::move(rows), std::move(labels), guessed};
 }
 
 }  // namespace
@@ -51,7 +57,10 @@ Batch make_batch(const std::vector<TokenExample>& examples, const Config& config
   switch (options.task) {
     case Task::translation: return Batch::pairs(first, second, static_cast<int32_t>(*config.decoder_start_token));
     case Task::language_model: return Batch::next_tokens(first);
-    case Task::masked: return mask(std::move(first), config, options);
+    case Task::masked: {
+      const MaskedRows masked = mask(std::move(first), config, options);
+      return Batch::masked(masked.tokens, masked.labels);
+    }
     case Task::classification: break;
   }
   for (size_t i = 0; i < first.size(); ++i) {
@@ -60,6 +69,21 @@ Batch make_batch(const std::vector<TokenExample>& examples, const Config& config
     second[i][0] = label;
   }
   return Batch::masked(first, second);
+}
+
+int64_t count_labels(const std::vector<TokenExample>& examples, const Config& config,
+                     const ExampleBatchOptions& options) {
+  if (options.task == Task::masked) {
+    Rows rows;
+    for (const TokenExample& example : examples) rows.push_back(example.first);
+    return mask(std::move(rows), config, options).guessed;
+  }
+  int64_t labels = 0;
+  for (const TokenExample& example : examples)
+    labels += options.task == Task::translation      ? std::ssize(example.second)
+              : options.task == Task::language_model ? std::ssize(example.first) - 1
+                                                     : 1;
+  return labels;
 }
 
 std::vector<std::vector<TokenExample>> cut_into_shards(std::vector<TokenExample> examples, int64_t shards) {

@@ -16,6 +16,10 @@ struct ExampleBatchOptions {
 // Masked tokens (Devlin et al. 2019): of the tokens to be guessed 80 % become the mask, 10 % a random token, 10 % stay.
 Batch make_batch(const std::vector<TokenExample>& examples, const Config& config, const ExampleBatchOptions& options);
 
+// How many labels that batch has, without making it.
+int64_t count_labels(const std::vector<TokenExample>& examples, const Config& config,
+                     const ExampleBatchOptions& options);
+
 // The examples in as many parts, in order, with about the same number of tokens each. Where there are fewer examples
 // than parts some are empty.
 std::vector<std::vector<TokenExample>> cut_into_shards(std::vector<TokenExample> examples, int64_t shards);

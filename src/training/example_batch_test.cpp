@@ -101,5 +101,24 @@ TEST(ExampleBatch, WithoutAMaskTokenNothingCanBeMasked) {
   EXPECT_THROW(make_batch(texts(1, 3), config, {.task = Task::masked}), Error);
 }
 
+TEST(ExampleBatch, LabelsAreCountedAsTheBatchHasThem) {
+  const auto expect_counted = [](const std::vector<TokenExample>& examples, const Config& config,
+                                 const ExampleBatchOptions& options) {
+    const Batch batch = make_batch(examples, config, options);
+    EXPECT_EQ(count_labels(examples, config, options),
+              std::count_if(batch.labels.begin(), batch.labels.end(), [](int32_t label) { return label >= 0; }));
+  };
+  const std::vector<TokenExample> pairs = {{{5, 6, 2}, {7, 2}}, {{8, 2}, {9, 10, 2}}};
+  expect_counted(pairs, parse_config(small_configs().at("marian")), {.task = Task::translation});
+  expect_counted(texts(4, 7), parse_config(small_configs().at("gpt2")), {.task = Task::language_model});
+  std::vector<TokenExample> labelled = texts(3, 5);
+  for (TokenExample& example : labelled) example.second = {1};
+  expect_counted(labelled, encoder_config(100), {.task = Task::classification});
+  for (const uint64_t key : {1, 2, 3, 4}) {
+    expect_counted(texts(20, 10), encoder_config(1000), {.task = Task::masked, .key = key});
+    expect_counted(texts(1, 1), encoder_config(1000), {.task = Task::masked, .mask_share = 0.001, .key = key});
+  }
+}
+
 }  // namespace
 }  // namespace limpid

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <map>
 #include <utility>
@@ -43,6 +44,24 @@ double ready_before(const UpdateCosts& costs, NumberRange range) {
   for (int64_t b = range.begin / bucket; b * bucket < range.end(); ++b)
     before = std::min(before, b < std::ssize(costs.ready) ? costs.ready[static_cast<size_t>(b)] : 0);
   return before;
+}
+
+UsefulRanks useful_ranks(const std::function<RankPrediction(int)>& predicted) {
+  UsefulRanks result;
+  bool efficient = true;
+  double best = 0;
+  for (int ranks = 1, last = 0; last < kMostRanks; ranks = std::min(kMostRanks, ranks + std::max(1, ranks / 32))) {
+    last = ranks;
+    const RankPrediction one = predicted(ranks);
+    const double speed = static_cast<double>(one.tokens) / one.seconds;
+    efficient = efficient && one.efficiency >= 0.5;
+    if (efficient) result.efficient = ranks;
+    if (speed > 1.02 * best) {
+      result.useful = ranks;
+      best = speed;
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -86,7 +105,8 @@ RankPrediction predict(const UpdateCosts& costs, const Network& network, int ran
     const int64_t slice = std::min(numbers, (blocks + ranks - 1) / ranks * partition.block());
     const double out = bytes(numbers) * share / network.bytes_per_second,
                  in = bytes(slice) * (ranks - 1) / network.bytes_per_second;
-    return std::pair(std::max(out, in), std::max(out, in / kUnderWay));
+    const double messages = (ranks - 1) * kSecondsPerMessage;
+    return std::pair(std::max(out, in) + messages, std::max(out, in / kUnderWay) + messages);
   };
   double link_free = 0, summed = 0, under_way = 0, weights = 0, rest_of_last = 0;
   for (int64_t bucket = partition.buckets() - 1; bucket >= 0 && ranks > 1; --bucket) {
@@ -106,9 +126,10 @@ RankPrediction predict(const UpdateCosts& costs, const Network& network, int ran
   const double learn = costs.learn / ranks;
   result.exposed = waited + std::max(0.0, gathered - learn) + agreed;
   result.hidden = under_way > 0 ? std::clamp(1 - waited / under_way, 0.0, 1.0) : 0;
-  result.seconds = result.compute + learn + costs.rest + result.exposed;
+  const double of_all = static_cast<double>(result.shards) * costs.each;
+  result.seconds = of_all + result.compute + learn + costs.rest + result.exposed;
 
-  const double alone = static_cast<double>(costs.shards) * costs.shard + costs.learn + costs.rest;
+  const double alone = static_cast<double>(costs.shards) * (costs.each + costs.shard) + costs.learn + costs.rest;
   const double speed = static_cast<double>(result.tokens) / result.seconds;
   result.efficiency = speed / ranks / (static_cast<double>(costs.tokens) / alone);
 
@@ -122,15 +143,23 @@ RankPrediction predict(const UpdateCosts& costs, const Network& network, int ran
   return result;
 }
 
-int most_useful_ranks(const UpdateCosts& costs, const Network& network) {
-  int best = 1;
-  double seconds = predict(costs, network, 1).seconds;
-  for (int ranks = 2; ranks <= costs.shards; ++ranks)
-    if (const double now = predict(costs, network, ranks).seconds; now < 0.98 * seconds) {
-      best = ranks;
-      seconds = now;
-    }
-  return best;
+UsefulRanks useful_ranks_same_batch(const UpdateCosts& costs, const Network& network) {
+  return useful_ranks([&](int ranks) {
+    UpdateCosts cut = costs;
+    const double part = static_cast<double>(costs.shards) / ranks;
+    cut.shards = ranks;
+    cut.shard *= part;
+    cut.each *= part;
+    for (double& before : cut.ready) before *= part;
+    return predict(cut, network, ranks);
+  });
+}
+
+UsefulRanks useful_ranks_growing_batch(const UpdateCosts& costs, const Network& network) {
+  UpdateCosts one = costs;
+  one.shards = 1;
+  one.tokens = std::max<int64_t>(costs.tokens / costs.shards, 1);
+  return useful_ranks([&](int ranks) { return predict(one, network, ranks); });
 }
 
 }  // namespace limpid

@@ -26,7 +26,8 @@ struct UpdateCosts {
   std::vector<double> ready;  // of every bucket: how long before the end of the shard's backward pass it is complete
   double add = 0;             // of one number to another
   double learn = 0;           // norm and Adam over all numbers
-  double rest = 0;            // what every rank does by itself: reading examples, moving average, display
+  double each = 0;            // what every rank does for each shard, whosever it is: reading examples, counting tokens
+  double rest = 0;            // what every rank does once: moving average, display
   double memory = 0;          // bytes of a rank that has everything
 };
 
@@ -44,7 +45,19 @@ struct RankPrediction {
 
 RankPrediction predict(const UpdateCosts& costs, const Network& network, int ranks);
 
-// How many ranks make an update of the recipe's own batch as short as it gets (a gain of less than 2 % is none).
-int most_useful_ranks(const UpdateCosts& costs, const Network& network);
+// Assumed of a message to another rank: what sending and receiving it through TCP takes of a core.
+inline constexpr double kSecondsPerMessage = 10e-6;
+
+inline constexpr int kMostRanks = 1024;  // that anything is predicted for unless asked
+
+struct UsefulRanks {
+  int efficient = 1;  // up to so many an efficiency of at least a half
+  int useful = 1;     // up to so many more tokens per second (a gain of less than 2 % is none)
+};
+
+// One shard for each rank: of the recipe's own batch, which is cut into as many, or of a batch that grows with the
+// ranks, each shard as large as now.
+UsefulRanks useful_ranks_same_batch(const UpdateCosts& costs, const Network& network);
+UsefulRanks useful_ranks_growing_batch(const UpdateCosts& costs, const Network& network);
 
 }  // namespace limpid

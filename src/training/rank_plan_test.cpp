@@ -47,7 +47,6 @@ TEST(RankPlan, ShardsGoToRanksAndTheBatchGrowsBeyondThem) {
   EXPECT_EQ(many.shards, 32);
   EXPECT_EQ(many.tokens, 32000);
   EXPECT_DOUBLE_EQ(many.compute, 1);
-  EXPECT_EQ(most_useful_ranks(costs(), fast), 8);
 }
 
 // By hand: two ranks send half of the gradients and half of the weights over the link, at 125 MB/s.
@@ -69,11 +68,48 @@ TEST(RankPlan, ManyRanksCarryAsMuchEach) {
   UpdateCosts quick = costs();
   quick.add = quick.learn = 0;
   const double carried = 40.0 * (1 << 20) * sizeof(real) / 1.25e9;
-  EXPECT_NEAR(predict(quick, parse_network("10Gbit,50us"), 16).exposed, 2 * carried * 15 / 16, 0.1 * carried);
-  EXPECT_NEAR(predict(quick, parse_network("10Gbit,50us"), 1024).exposed, 2 * carried * 1023 / 640, 0.1 * carried);
+  // A message to every other rank for each bucket of gradients (40, then one) and of weights.
+  const double messages_16 = 2 * 40 * 15 * kSecondsPerMessage, messages_1024 = 2 * 1023 * kSecondsPerMessage;
+  EXPECT_NEAR(predict(quick, parse_network("10Gbit,50us"), 16).exposed, 2 * carried * 15 / 16 + messages_16,
+              0.1 * carried);
+  EXPECT_NEAR(predict(quick, parse_network("10Gbit,50us"), 1024).exposed, 2 * carried * 1023 / 640 + messages_1024,
+              0.1 * carried);
 }
 
-TEST(RankPlan, ASlowNetworkIsNoHelp) { EXPECT_EQ(most_useful_ranks(costs(), parse_network("1Mbit,10ms")), 1); }
+TEST(RankPlan, ASlowNetworkIsNoHelp) {
+  EXPECT_EQ(useful_ranks_same_batch(costs(), parse_network("1Mbit,10ms")).useful, 1);
+}
+
+// By hand: what every rank does for every shard grows with the ranks, until nothing else counts.
+TEST(RankPlan, WhatIsDoneForAllShardsGrowsWithThem) {
+  const Network fast = parse_network("100Gbit,5us");
+  UpdateCosts reading = costs();
+  reading.each = 0.01;
+  EXPECT_DOUBLE_EQ(predict(reading, fast, 1).seconds, predict(costs(), fast, 1).seconds + 8 * 0.01);
+  EXPECT_NEAR(predict(reading, fast, 8).seconds, predict(costs(), fast, 8).seconds + 8 * 0.01, 1e-9);
+  EXPECT_NEAR(predict(reading, fast, 100).seconds, predict(costs(), fast, 100).seconds + 100 * 0.01, 1e-9);
+  EXPECT_NEAR(useful_ranks_growing_batch(reading, fast).efficient, 100, 12);  // then it takes as long as a shard
+}
+
+TEST(RankPlan, ABatchOfOneShardIsCutForAsManyRanksAsHelp) {
+  const Network fast = parse_network("100Gbit,5us");
+  UpdateCosts one = costs();
+  one.shards = 1;
+  one.tokens = 1000;
+  one.rest = 0;
+  // One rank takes 1.08 s; the weights alone take two times 13 ms in any number of ranks.
+  const UsefulRanks same = useful_ranks_same_batch(one, fast);
+  EXPECT_GT(same.efficient, 8);
+  EXPECT_LT(same.efficient, 100);
+  EXPECT_GE(same.useful, same.efficient);
+  EXPECT_LT(same.useful, kMostRanks);
+  const UsefulRanks growing = useful_ranks_growing_batch(one, fast);
+  EXPECT_EQ(growing.efficient, kMostRanks);
+  UpdateCosts cut = one;  // the same batch in eight shards is the same work
+  cut.shards = 8;
+  cut.shard /= 8;
+  EXPECT_EQ(useful_ranks_same_batch(cut, fast).efficient, same.efficient);
+}
 
 TEST(RankPlan, RunningMeansAreSharedOut) {
   const Network network = parse_network("10Gbit,50us");

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include "cluster/thread_ranks.h"
+#include "models/small_models.h"
 #include "training/trainer_fixture.h"
+#include "training/update.h"
 
 namespace limpid {
 namespace {
@@ -41,32 +43,42 @@ class RanksTest : public TrainerTest {
   }
 };
 
+struct Case {
+  std::string name, family;
+  std::vector<std::string> settings;
+};
+
 // Wide enough that every rank has a part of the weights to update.
-const std::map<std::string, std::vector<std::string>> kFamilies = {
+const std::vector<Case> kCases = {
     {"marian",
+     "marian",
      {"model.d_model=96", "model.encoder_ffn_dim=192", "model.dropout=0.2", "optimizer.freeze=model.encoder.*"}},
-    {"pegasus", {"model.d_model=96", "model.decoder_ffn_dim=192", "model.dropout=0.1"}},
-    {"gpt2", {"model.n_embd=128", "model.n_layer=2", "model.resid_pdrop=0.1"}},
-    {"llama", {"model.hidden_size=128", "model.intermediate_size=256"}},
-    {"bert", {"model.hidden_size=128", "model.hidden_dropout_prob=0.1"}},
-    {"rnn_seq2seq", {"model.embed_dim=128", "model.hidden_size=128", "model.dropout=0.1"}}};
+    {"batch norm", "marian", {"model.d_model=96", "model.encoder_ffn_dim=192", "model.limpid={norm=\"batch\"}"}},
+    {"pegasus", "pegasus", {"model.d_model=96", "model.decoder_ffn_dim=192", "model.dropout=0.1"}},
+    {"gpt2", "gpt2", {"model.n_embd=128", "model.n_layer=2", "model.resid_pdrop=0.1"}},
+    {"llama", "llama", {"model.hidden_size=128", "model.intermediate_size=256"}},
+    {"bert", "bert", {"model.hidden_size=128", "model.hidden_dropout_prob=0.1"}},
+    {"gru", "rnn_seq2seq", {"model.embed_dim=128", "model.hidden_size=128", "model.dropout=0.1"}},
+    {"lstm",
+     "rnn_seq2seq",
+     {"model.cell=lstm", "model.attention=additive", "model.bidirectional=true", "model.layers=2", "model.embed_dim=64",
+      "model.hidden_size=64"}}};
 
 TEST_F(RanksTest, SameBitsWithAnyNumberOfRanksInAllFamilies) {
-  for (const auto& [family, settings] : kFamilies) {
+  for (const auto& [of, family, settings] : kCases) {
     std::vector<std::string> all = {"batch.shards=4",          "batch.accumulate=2", "optimizer.clip_norm=0.5",
                                     "checkpoint.ema=0.9",      "stop.steps=5",       "checkpoint.steps=5",
                                     "validation.steps=2",      "batch.tokens=96",    "optimizer.weight_decay=0.01",
                                     "optimizer.kind=\"adamw\""};
-    if (!family.starts_with("g") && !family.starts_with("l") && family != "bert")
-      all.push_back("validation.metric=bleu");
+    if (family != "gpt2" && family != "llama" && family != "bert") all.push_back("validation.metric=bleu");
     all.insert(all.end(), settings.begin(), settings.end());
     const Recipe recipe = corpus_.recipe(family, all);
-    run_on(1, recipe, family + "-1");
+    run_on(1, recipe, of + "-1");
     const std::vector<ValidationReport> validations = listener_.validations;
     for (const int ranks : {2, 3, 4}) {
-      const std::string name = family + "-" + std::to_string(ranks);
+      const std::string name = of + "-" + std::to_string(ranks);
       EXPECT_EQ(run_on(ranks, recipe, name).steps, 5);
-      expect_same(family + "-1", name, "step-000000005");
+      expect_same(of + "-1", name, "step-000000005");
       ASSERT_EQ(listener_.validations.size(), validations.size());
       for (size_t i = 0; i < validations.size(); ++i) {
         EXPECT_EQ(listener_.validations[i].loss, validations[i].loss);
@@ -74,6 +86,36 @@ TEST_F(RanksTest, SameBitsWithAnyNumberOfRanksInAllFamilies) {
       }
     }
   }
+}
+
+// No recipe trains one yet: updates alone, without a run around them. Which experts a token goes to differs from shard
+// to shard.
+TEST_F(RanksTest, SameBitsOfAMixtureOfExperts) {
+  nlohmann::ordered_json config = small_configs().at("mixtral");
+  config.update({{"hidden_size", 64}, {"intermediate_size", 128}});
+  std::vector<TokenExample> examples;
+  for (int32_t i = 0; i < 24; ++i) {
+    examples.emplace_back();
+    for (int32_t j = 0; j < 4 + i % 5; ++j) examples.back().first.push_back(3 + (i * 7 + j * j) % 20);
+  }
+  const auto weights_of = [&](int ranks) {
+    std::vector<real> weights;
+    on_ranks(ranks, [&](Courier& courier) {
+      Recipe recipe;
+      recipe.model = {{"model_type", "llama"}};  // what it is trained for
+      recipe.batch.shards = 4;
+      recipe.optimizer.clip_norm = 0.5;
+      const auto model = make_model(parse_config(config));
+      Parameters parameters([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
+      parameters.initialize(1);
+      Updater updater(recipe, *model, parameters, courier);
+      for (int64_t step = 0; step < 4; ++step) updater.run({examples}, step, 1e-2);
+      if (courier.first()) weights.assign(parameters.data(), parameters.data() + parameters.size());
+    });
+    return weights;
+  };
+  const std::vector<real> alone = weights_of(1);
+  for (const int ranks : {2, 3, 4}) EXPECT_TRUE(weights_of(ranks) == alone) << ranks;
 }
 
 TEST_F(RanksTest, LabelsAreLearnedWithTheSameBitsToo) {
@@ -141,6 +183,25 @@ TEST_F(RanksTest, MoreRanksThanShardsIsAnErrorThatNamesTheKey) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("3 ranks and batch.shards is 2"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(corpus_ / "run/data"));  // before anything is prepared
+}
+
+TEST_F(RanksTest, RanksOfOtherProgramsAreNamed) {
+  const Recipe recipe = corpus_.recipe("gpt2", {"batch.shards=2"});
+  try {
+    on_ranks(2, [&](Courier& courier) {
+      RunFolder folder = courier.first() ? RunFolder(corpus_ / "run") : RunFolder::of_other_process(corpus_ / "run");
+      Listener listener;
+      train(recipe, folder, listener,
+            {.program = {{"hash of the sources", "1234"}, {"oneDNN", courier.first() ? "2.7.2" : "3.1.0"}},
+             .ranks = &courier});
+    });
+    FAIL();
+  } catch (const ErrorOnAll& error) {
+    EXPECT_THAT(error.what(), HasSubstr("rank 1"));
+    EXPECT_THAT(error.what(), HasSubstr("oneDNN is 3.1.0 instead of 2.7.2"));
+    EXPECT_THAT(error.what(), testing::Not(HasSubstr("hash")));
   }
 }
 

@@ -63,8 +63,10 @@ int try_lock(const fs::path& folder) {
     const int error = errno;
     ::close(file);
     if (error != EWOULDBLOCK)
-      fail(ErrorKind::io, "[run] {}: cannot be locked: {}: is it a network disk? Name a local folder", path.string(),
-           std::generic_category().message(error));
+      fail(ErrorKind::io,
+           "[run] {}: cannot be locked: {}: a network disk has to have locks, as NFS of version 4 has: mount it so, or "
+           "name another folder",
+           path.string(), std::generic_category().message(error));
     std::string other = lock_text(path);
     other = other.starts_with(kLockText) ? other.substr(kLockText.size(), other.find('\n') - kLockText.size()) : "?";
     fail("[run] {}: another run works in this folder, process {}: wait for it, end it, or name another folder",

@@ -37,7 +37,7 @@ class Trainer {
         options_(options),
         alone_(make_lone_communicator()),
         ranks_(options.ranks ? *options.ranks : alone_),
-        dataset_(shared_dataset(recipe, folder.path(), observer, ranks_)),
+        dataset_(shared_dataset(recipe, folder.path(), observer, ranks_, options.program)),
         model_(make_model(make_config(recipe, dataset_))),
         parameters_([this](const WeightVisitor& visitor) { model_->visit_parameters(visitor); }),
         updater_(recipe, *model_, parameters_, ranks_),
@@ -193,16 +193,6 @@ class Trainer {
           rate_at(progress_.step + 1, before)));
   }
 
-  // Where a clock ends the run before its last step, the learning rate falls with the clock, so that it still comes to
-  // its end. A machine that keeps up sees none of this.
-  int64_t step_of_schedule() const {
-    const int64_t next = progress_.step + 1;
-    const bool falls_to_the_end = recipe_.schedule.kind == "linear" || recipe_.schedule.kind == "cosine";
-    if (!falls_to_the_end || recipe_.stop.minutes == 0 || next <= recipe_.schedule.warmup) return next;
-    const double share = progress_.seconds / (60 * recipe_.stop.minutes);
-    return std::clamp(static_cast<int64_t>(share * static_cast<double>(steps_)), next, std::max(next, steps_));
-  }
-
   double rate_at(int64_t step, int64_t steps) const {
     return progress_.rate_factor * learning_rate(recipe_.schedule, step, steps, model_->config().width);
   }
@@ -242,11 +232,17 @@ class Trainer {
   }
 
   Update update() {
+    const auto begun = std::chrono::steady_clock::now();
     std::vector<std::vector<TokenExample>> batches;
     for (int64_t i = 0; i < recipe_.batch.accumulate; ++i)
       batches.push_back(sampling_.drawn(batches_.next(), progress_.step * recipe_.batch.accumulate + i));
-    const Update result = updater_.run(std::move(batches), progress_.step, rate_at(step_of_schedule(), steps_));
-    if (options_.timed) options_.timed(updater_.timing());
+    const double read = seconds_since(begun);
+    const Update result = updater_.run(std::move(batches), progress_.step, rate_at(progress_.step + 1, steps_));
+    if (options_.timed) {
+      UpdateTiming timing = updater_.timing();
+      timing.read = read;
+      options_.timed(timing);
+    }
     if (!std::isfinite(result.loss)) return result;  // the weights stay as they are
     if (average_) follow_average();
     ++progress_.step;
@@ -301,11 +297,11 @@ class Trainer {
     const int64_t at = progress_.step;
     const double factor = progress_.rate_factor / 2;
     const int64_t rollbacks = progress_.rollbacks + 1;
-    check(rollbacks <= kMostRollbacks,
-          "[train] the loss diverged {} times, the last time at step {} with {} of the learning rate: lower "
-          "schedule.learning_rate, "
-          "or raise schedule.warmup",
-          rollbacks, at, progress_.rate_factor);
+    if (rollbacks > kMostRollbacks)
+      fail_on_all(ranks_,
+                  "[train] the loss diverged {} times, the last time at step {} with {} of the learning rate: lower "
+                  "schedule.learning_rate, or raise schedule.warmup",
+                  rollbacks, at, progress_.rate_factor);
     go_back();
     progress_.rate_factor = factor;
     progress_.rollbacks = rollbacks;
@@ -379,6 +375,7 @@ class Trainer {
   // never there without one.
   void keep_best() {
     if (!ranks_.first()) return;
+    const Courier::AtWork writing(ranks_);
     with_average([&] {
       write_model(folder_.path(), model_->config(), parameters_);
       return true;
@@ -395,6 +392,7 @@ class Trainer {
       for (const Moment moment : {Moment::mean, Moment::square}) updater_.moments()->gathered(moment);
       return;
     }
+    const Courier::AtWork writing(ranks_);
     logs_.sync();
     write_checkpoint(folder_.checkpoints(), last_saved_, state());
     prune_checkpoints(folder_.checkpoints(), {.last = recipe_.checkpoint.keep, .names = regular_checkpoints()});
@@ -440,6 +438,7 @@ class Trainer {
     result.final.step = averaged ? progress_.step : progress_.best_step;
     result.final.epoch = progress_.position.epoch;
     if (!ranks_.first()) return result;
+    const Courier::AtWork writing(ranks_);
     if (averaged) write_model(folder_.path(), model_->config(), parameters_);
     finished_ = {.steps = progress_.step, .why = why, .final = result.final};
     write_record();
@@ -484,6 +483,7 @@ class Trainer {
 
 TrainingResult train(const Recipe& recipe, RunFolder& folder, TrainingObserver& observer,
                      const TrainingOptions& options) {
+  if (options.ranks) check_shards(recipe, *options.ranks);
   if (!options.ranks || options.ranks->first()) check_model_is_kept(folder);
   return Trainer(recipe, folder, observer, options).run();
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cluster/courier.h"
+#include "cluster/same_on_all.h"
 #include "models/model.h"
 #include "training/dataset.h"
 #include "training/run_folder.h"
@@ -46,6 +47,7 @@ class TrainingObserver {
 
 struct TrainingOptions {
   std::string command;       // as given, for the record
+  NamedFacts program = {};   // what it was made from: the same on all ranks
   Courier* ranks = nullptr;  // the processes that share the work of this run; none: this one alone
   std::function<bool()> interrupted = [] { return false; };  // asked after every update: save and return
   std::function<void(const UpdateTiming&)> timed = {};       // told after every update

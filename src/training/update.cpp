@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/seconds_since.h"
+#include "cluster/same_on_all.h"
 #include "kernels/reduce.h"
 #include "training/example_batch.h"
 #include "training/model_files.h"
@@ -30,18 +31,18 @@ std::vector<Number> take(std::string_view& bytes, size_t count) {
   return numbers;
 }
 
-const Recipe& checked(const Recipe& recipe, const Courier& courier) {
-  check(recipe.batch.shards >= courier.size(),
-        "[train] there are {} ranks and batch.shards is {}: set batch.shards to {} or more, which is another run, or "
-        "start fewer ranks",
-        courier.size(), recipe.batch.shards, courier.size());
-  return recipe;
-}
-
 }  // namespace
 
+void check_shards(const Recipe& recipe, const Courier& ranks) {
+  if (recipe.batch.shards < ranks.size())
+    fail_on_all(ranks,
+                "[train] there are {} ranks and batch.shards is {}: set batch.shards to {} or more, which is another "
+                "run, or start fewer ranks",
+                ranks.size(), recipe.batch.shards, ranks.size());
+}
+
 Updater::Updater(const Recipe& recipe, const Model& model, Parameters& parameters, Courier& courier)
-    : recipe_(checked(recipe, courier)),
+    : recipe_((check_shards(recipe, courier), recipe)),
       model_(model),
       parameters_(parameters),
       courier_(courier),
@@ -57,25 +58,30 @@ Updater::Updater(const Recipe& recipe, const Model& model, Parameters& parameter
 
 // The shards of this rank. Tokens are counted over all.
 std::vector<Updater::Shard> Updater::cut(std::vector<std::vector<TokenExample>> batches, int64_t step,
-                                         int64_t& tokens) const {
+                                         int64_t& tokens) {
+  const auto begun = std::chrono::steady_clock::now();
   const ShardRange own = sum_.own_shards();
   const int64_t shards = recipe_.batch.shards;
-  std::vector<Shard> result(own.end - own.begin);
+  std::vector<std::vector<std::vector<TokenExample>>> parts;
+  const auto options = [&](int64_t batch, int64_t shard) {
+    const auto place = static_cast<uint64_t>(batch * shards + shard);
+    return ExampleBatchOptions{.task = task_,
+                               .mask_share = recipe_.mask_share,
+                               .key = random_key(recipe_.seed, static_cast<uint64_t>(step), kMaskPlace + place)};
+  };
   for (int64_t i = 0; i < std::ssize(batches); ++i) {
-    const auto parts = cut_into_shards(std::move(batches[i]), shards);
-    for (int64_t s = 0; s < shards; ++s) {
-      if (parts[s].empty()) continue;
-      const auto place = static_cast<uint64_t>(i * shards + s);
-      Batch batch = make_batch(parts[s], model_.config(),
-                               {.task = task_,
-                                .mask_share = recipe_.mask_share,
-                                .key = random_key(recipe_.seed, static_cast<uint64_t>(step), kMaskPlace + place)});
-      tokens += std::count_if(batch.labels.begin(), batch.labels.end(), [](int32_t label) { return label >= 0; });
-      if (s < own.begin || s >= own.end) continue;
-      result[s - own.begin].batches.push_back(std::move(batch));
+    parts.push_back(cut_into_shards(std::move(batches[i]), shards));
+    for (int64_t s = 0; s < shards; ++s)
+      if (!parts[i][s].empty()) tokens += count_labels(parts[i][s], model_.config(), options(i, s));
+  }
+  timing_.cut = seconds_since(begun);
+  std::vector<Shard> result(own.end - own.begin);
+  for (int64_t i = 0; i < std::ssize(parts); ++i)
+    for (int64_t s = own.begin; s < own.end; ++s) {
+      if (parts[i][s].empty()) continue;
+      result[s - own.begin].batches.push_back(make_batch(parts[i][s], model_.config(), options(i, s)));
       result[s - own.begin].numbers.push_back(i);
     }
-  }
   return result;
 }
 
@@ -83,6 +89,7 @@ Update Updater::run(std::vector<std::vector<TokenExample>> batches, int64_t step
   const auto begun = std::chrono::steady_clock::now();
   const double carried = courier_.under_way();
   accumulate_ = std::ssize(batches);
+  timing_ = {};
   Update result{.rate = rate};
   const std::vector<Shard> shards = cut(std::move(batches), step, result.tokens);
   const std::vector<real> before(statistics().begin(), statistics().end());
@@ -93,15 +100,16 @@ Update Updater::run(std::vector<std::vector<TokenExample>> batches, int64_t step
     losses.push_back(compute(shards[i], step, sum_.own_shards().begin + i, static_cast<double>(result.tokens)));
     if (!shards[i].batches.empty()) after.insert(after.end(), statistics().begin(), statistics().end());
   }
-  timing_ = {.compute = seconds_since(begun)};
+  timing_.compute = seconds_since(begun) - timing_.cut;
   sum_.finish();
-  timing_.waited = seconds_since(begun) - timing_.compute;
+  const double summed = seconds_since(begun);
+  timing_.waited = summed - timing_.cut - timing_.compute;
   timing_.under_way = courier_.under_way() - carried;
   timing_.ready = sum_.ready();
   timing_.last_shard = sum_.last_shard();
   result.loss = agree(losses, after, result.norm) / static_cast<double>(result.tokens);
   if (std::isfinite(result.loss)) learn(rate, result.norm);
-  timing_.learned = seconds_since(begun) - timing_.compute - timing_.waited;
+  timing_.learned = seconds_since(begun) - summed;
   return result;
 }
 

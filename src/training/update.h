@@ -18,6 +18,9 @@ struct Update {
   double norm = 0, rate = 0;
 };
 
+// An Error, with the same text on all ranks, where there are more ranks than shards.
+void check_shards(const Recipe& recipe, const Courier& ranks);
+
 class Updater {
  public:
   Updater(const Recipe& recipe, const Model& model, Parameters& parameters, Courier& courier);
@@ -37,7 +40,7 @@ class Updater {
     std::vector<Batch> batches;  // of those that have examples in it
     std::vector<int64_t> numbers;
   };
-  std::vector<Shard> cut(std::vector<std::vector<TokenExample>> batches, int64_t step, int64_t& tokens) const;
+  std::vector<Shard> cut(std::vector<std::vector<TokenExample>> batches, int64_t step, int64_t& tokens);
   double compute(const Shard& shard, int64_t step, int64_t number, double tokens);
   std::vector<double> squares() const;
   double agree(const std::vector<double>& losses, const std::vector<real>& statistics, double& norm);

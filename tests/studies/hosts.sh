@@ -3,7 +3,9 @@
 #   make_hosts N [RATE]       hosts limpid1 … limpidN at 10.77.0.1 …, both directions of every link at RATE (as tc has it: 1gbit)
 #   delay_hosts SECONDS       a delay on the way from host to host: netem, or delay_relay.py where the kernel has none
 #   link_down I, link_up I    the link of host I
-#   on_hosts N COMMAND...     mpirun with one rank per host, over TCP on the bridge
+#   cut I J                   hosts I and J do not reach each other any more, all others do
+#   on_hosts N COMMAND...     mpirun with one rank per host, over TCP on the bridge; for at most 15 minutes
+#   end_hosts                 kills what runs on the hosts: nothing should
 #   remove_hosts
 #
 # Every host has a name of its own and shares files and processes with this machine. mpirun starts its daemons through
@@ -61,17 +63,33 @@ delay_hosts() {
   read -r -t 10 word <&"${relay[0]}" && [[ $word == ready ]] && network=10.78.0
 }
 
-link_down() { ip link set "limpid-v$1" down; }
+link_down() {
+  ip link set "limpid-v$1" down
+  ip netns exec "limpid$1" ip link set delay0 down 2>/dev/null || true
+}
 link_up() { ip link set "limpid-v$1" up; }
+cut() {
+  ip netns exec "limpid$1" ip route add blackhole "10.77.0.$2"
+  ip netns exec "limpid$2" ip route add blackhole "10.77.0.$1"
+}
+
+# Processes of the hosts: they share this machine's list of processes.
+processes_of_hosts() { for i in 1 2 3 4 5 6 7 8; do [[ ! -e /run/netns/limpid$i ]] || ip netns pids "limpid$i"; done; }
+end_hosts() { processes_of_hosts | xargs -r kill -9 2>/dev/null; }
+
+# Open MPI's daemons ask one another whether they are there: after the first number of seconds, every second number, so often. In
+# all less than --rank-timeout, or mpirun waits for a host that it cannot reach.
+keepalive=(2 2 4)
 
 on_hosts() {
   local n=$1 list= i
   shift
   for ((i = 1; i <= n; ++i)); do list+=,$network.$i:1; done
   ip netns exec limpid1 unshare --uts bash -c 'hostname limpid1; exec "$@"' _ \
-    env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --host "${list:1}" -n "$n" --bind-to none \
+    timeout -k 5 900 env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --host "${list:1}" -n "$n" --bind-to none \
     --mca plm_rsh_agent "$agent" --mca btl self,tcp --mca btl_tcp_if_include "$network.0/24" \
-    --mca oob_tcp_if_include "$network.0/24" "$@" </dev/null
+    --mca oob_tcp_if_include "$network.0/24" --mca oob_tcp_keepalive_time "${keepalive[0]}" \
+    --mca oob_tcp_keepalive_intvl "${keepalive[1]}" --mca oob_tcp_keepalive_probes "${keepalive[2]}" "$@" </dev/null
 }
 
 remove_hosts() {

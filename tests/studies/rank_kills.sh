@@ -13,24 +13,31 @@ start=$(date +%s%N)
 "$limpid" "${long[@]}" --threads 1 --out alone 2>log || { cat log; exit 1; }
 took=$((($(date +%s%N) - start) / 1000000))
 
-for ((killed = 0; killed < kills; ++killed)); do
+killed=0
+for ((round = 1; killed < kills && round <= 3 * kills; ++round)); do
   n=$((2 + RANDOM % 7))
   victim=$((RANDOM % n))
   ranks "$n" "$limpid" "${long[@]}" --out parts >said 2>&1 &
   job=$!
   sleep "$(awk -v r="$RANDOM" -v t="$took" -v k="$kills" 'BEGIN { print 0.3 + r / 32768 * t / 1000 * 1.2 / k }')"
   pid=$(rank_process "$victim" parts)
-  [[ -z $pid ]] || kill -9 "$pid" 2>/dev/null
-  cases=$((cases + 1))
+  if [[ -z $pid ]] || ! kill -9 "$pid" 2>/dev/null; then # not yet there, or over
+    kill -0 $job 2>/dev/null || break
+    kill $job
+    wait $job
+    continue
+  fi
   began=$EPOCHREALTIME
   for ((i = 0; i < 1200; ++i)); do kill -0 $job 2>/dev/null || break; sleep 0.1; done
-  kill -0 $job 2>/dev/null && { wrong "kill $killed: $n ranks still there two minutes after rank $victim was killed"; kill -9 $job; }
+  kill -0 $job 2>/dev/null && { wrong "round $round: $n ranks still there two minutes after rank $victim was killed"; kill -9 $job; }
   ended=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
-  if wait $job; then break; fi # it was at its end before
+  if wait $job; then break; fi # the kill came after the end
+  killed=$((killed + 1)) cases=$((cases + 1))
   grep -q "rank $victim" said || wrong "kill $killed: nothing about rank $victim of $n: $(tail -3 said)"
-  printf 'kill %d: rank %d of %d at %s, all ended after %s s\n' "$((killed + 1))" "$victim" "$n" \
+  printf 'kill %d: rank %d of %d at %s, all ended after %s s\n' "$killed" "$victim" "$n" \
     "$(cat parts/checkpoints/last 2>/dev/null || echo 'the beginning')" "$ended"
 done
+((killed == kills)) || wrong "the run was over after $killed of $kills kills"
 ranks 3 "$limpid" "${long[@]}" --out parts >said 2>&1 || wrong "the last part: $(tail -3 said)"
 cmp alone/model.safetensors parts/model.safetensors || wrong 'the models differ'
 last=$(cat alone/checkpoints/last)
