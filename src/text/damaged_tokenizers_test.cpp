@@ -126,6 +126,13 @@ TEST_F(DamagedTokenizerJson, SequencesInSequences) {
   EXPECT_THAT(error(nested), HasSubstr("nested deeper"));
 }
 
+// A table of ids is made for as many tokens as there are, not for as many as one of them says.
+TEST_F(DamagedTokenizerJson, IdsFarBeyondTheTokensAreRefused) {
+  write({{"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+         {"model", {{"type", "WordLevel"}, {"vocab", {{"a", 0}, {"<unk>", 1 << 24}}}, {"unk_token", "<unk>"}}}});
+  EXPECT_THAT(error_of([&] { load_tokenizers(folder_.path()); }), HasSubstr("ids lie between 0 and 65544"));
+}
+
 TEST_F(DamagedTokenizerJson, MessagesAreOurs) {
   write({{"model", {{"type", "BPE"}, {"vocab", "text"}, {"merges", 3}}}});
   EXPECT_THAT(error_of([&] { load_tokenizers(folder_.path()); }), Not(HasSubstr("json.exception")));
