@@ -140,6 +140,12 @@ TEST_F(DamagedTokenizerJson, MessagesAreOurs) {
   EXPECT_THAT(error_of([&] { load_tokenizers(folder_.path()); }), Not(HasSubstr("json.exception")));
 }
 
+TEST_F(DamagedTokenizerJson, SettingsOfAnotherTypeAreErrors) {
+  write_text(folder_ / "vocab.txt", "[UNK]\n[CLS]\n[SEP]\na\n");
+  write_text(folder_ / "tokenizer_config.json", R"({"do_lower_case": 3})");
+  EXPECT_THAT(error_of([&] { load_tokenizers(folder_.path()); }), HasSubstr("type must be boolean, but is number"));
+}
+
 TEST_F(DamagedTokenizerJson, WordsHaveTheUnknownThatTheFileNames) {
   write({{"added_tokens", json::array()},
          {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},

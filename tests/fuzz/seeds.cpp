@@ -312,12 +312,13 @@ Seeds seeds_of_log() {
 }
 
 Seeds seeds_of_tokenizer_files() {
-  return {R"({"vocab.json":{"<|endoftext|>":0,"a":1,"b":2,"ab":3,"Ġ":4},"merges.txt":"#version: 0.2\na b\nĠ a\n",)"
-          R"("special_tokens_map.json":{"eos_token":"<|endoftext|>"},"added_tokens.json":{"<x>":5},)"
-          R"("tokenizer_config.json":{"add_bos_token":true,"model_max_length":16,"tokenizer_class":"GPT2Tokenizer"}})",
-          R"({"vocab.txt":"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\nword\n","config.json":{"model_type":"bert"},)"
-          R"("tokenizer_config.json":{"do_lower_case":true,"tokenizer_class":"BertTokenizer",)"
-          R"("added_tokens_decoder":{"0":{"content":"[PAD]","special":true}}}})"};
+  return {
+      R"({"vocab.json":{"<|endoftext|>":0,"a":1,"b":2,"ab":3,"Ġ":4,"Ġa":6},"merges.txt":"#version: 0.2\na b\nĠ a\n",)"
+      R"("special_tokens_map.json":{"eos_token":"<|endoftext|>"},"added_tokens.json":{"<x>":5},)"
+      R"("tokenizer_config.json":{"add_bos_token":true,"model_max_length":16,"tokenizer_class":"GPT2Tokenizer"}})",
+      R"({"vocab.txt":"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\nword\n","config.json":{"model_type":"bert"},)"
+      R"("tokenizer_config.json":{"do_lower_case":true,"tokenizer_class":"BertTokenizer",)"
+      R"("added_tokens_decoder":{"0":{"content":"[PAD]","special":true}}}})"};
 }
 
 Seeds seeds_of_fields() {

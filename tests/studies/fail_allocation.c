@@ -1,5 +1,6 @@
 // LD_PRELOAD: one allocation fails, chosen by its call stack. To be run without address randomisation (setarch -R), so that
-// stacks have the same addresses in every run. Prints nothing.
+// stacks have the same addresses in every run. Only what main() allocates counts: before it there is nobody to catch anything.
+// Prints nothing.
 //
 //   LIMPID_STACKS=FILE        nothing fails; each distinct call stack is written there when it first allocates, as
 //                             "NUMBER HASH", where NUMBER counts the allocations
@@ -23,6 +24,22 @@ static uint64_t wanted;
 static FILE* stacks;
 static _Atomic uint64_t seen[kPlaces];
 static _Thread_local int inside;
+static atomic_int begun;
+static int (*its_main)(int, char**, char**);
+
+static int counted_main(int argc, char** argv, char** environment) {
+  atomic_store(&begun, 1);
+  const int code = its_main(argc, argv, environment);
+  atomic_store(&begun, 0);
+  return code;
+}
+
+int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(void), void (*fini)(void),
+                      void (*loader_fini)(void), void* stack_end) {
+  typedef int (*Start)(int (*)(int, char**, char**), int, char**, void (*)(void), void (*)(void), void (*)(void), void*);
+  its_main = main;
+  return ((Start)dlsym(RTLD_NEXT, "__libc_start_main"))(counted_main, argc, argv, init, fini, loader_fini, stack_end);
+}
 
 static void choose(void) {
   const char *file = getenv("LIMPID_STACKS"), *fail = getenv("LIMPID_FAIL");
@@ -59,7 +76,7 @@ static void remember(uint64_t hash, long number) {
 }
 
 static __attribute__((noinline)) int fails(void) {
-  if (inside) return 0;
+  if (inside || !atomic_load(&begun)) return 0;
   inside = 1;
   if (atomic_load(&chosen) < 0) choose();
   const long number = atomic_fetch_add(&counter, 1) + 1;

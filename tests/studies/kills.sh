@@ -37,14 +37,14 @@ cp copy/train.src own.en && cp copy/train.tgt own.ko
 
 # train_family NAME FOLDER: the same command for every part of a run.
 train_family() {
-  local settings=(batch.tokens=128 stop.steps=$((8 * kills)) validation.steps=7 checkpoint.steps=3 checkpoint.ema=0.9)
+  local what settings=(batch.tokens=128 stop.steps=$((8 * kills)) validation.steps=7 checkpoint.steps=3 checkpoint.ema=0.9)
   case $1 in
-    copy) settings+=("$source_folder/recipes/copy.toml" data.folder=copy validation.translate=2) ;;
-    pairs) settings+=(--pairs own.en own.ko --minutes 0.1 stop.minutes=0 validation.translate=2) ;;
-    rnn) settings+=(rnn.toml data.folder=copy validation.translate=2) ;;
-    *) settings+=("$1.toml" data.folder=copy) ;;
+    copy) what=("$source_folder/recipes/copy.toml" data.folder=copy validation.translate=2) ;;
+    pairs) what=(--pairs own.en own.ko --minutes 0.1 stop.minutes=0 validation.translate=2) ;;
+    rnn) what=(rnn.toml data.folder=copy validation.translate=2) ;;
+    *) what=("$1.toml" data.folder=copy) ;;
   esac
-  exec "$limpid" train --out "$2" "${settings[@]}"
+  exec "$limpid" train "${what[@]}" --out "$2" "${settings[@]}"
 }
 
 # taken_away FOLDER PROCESS: while the run works in it. The run stops by itself, says why, and makes no second folder.
@@ -71,24 +71,24 @@ for name in copy gpt2 bert rnn labels pairs; do
       (train_family "$name" "$name-whole") 2>log || { wrong "left alone: $(tail -1 log)" && break; }
       took=$(($(date +%s%N) - start))
     fi
-    rm -rf "$name"
+    rm -rf "$name-run"
     for ((killed = 0; killed < kills; ++killed)); do
-      (train_family "$name" "$name") >log 2>&1 & pid=$!
-      (train_family "$name" "$name") >second 2>&1 & second=$! # others try to get in meanwhile
+      (train_family "$name" "$name-run") >log 2>&1 & pid=$!
+      (train_family "$name" "$name-run") >second 2>&1 & second=$! # others try to get in meanwhile
       sleep "$(awk -v r="$RANDOM" -v t="$took" -v k="$kills" 'BEGIN { print 0.05 + r / 32768 * t / 1e9 * 1.5 / k }')"
       case $((RANDOM % 6)) in
-        0) rm -f "$name/lock" ;;
+        0) rm -f "$name-run/lock" ;;
         1) kill -9 "$second" 2>/dev/null && wait "$second" 2>/dev/null
-          taken_away "$name" "$pid" ;;
+          taken_away "$name-run" "$pid" ;;
       esac
       kill -9 "$pid" "$second" 2>/dev/null
       wait "$pid" "$second" 2>/dev/null
       grep -hiE 'damaged|unexpected' log second && wrong "after $killed kills"
     done
-    (train_family "$name" "$name") >log 2>&1 || wrong "the last part: $(tail -1 log)"
+    (train_family "$name" "$name-run") >log 2>&1 || wrong "the last part: $(tail -1 log)"
     # What was chosen for these texts depends on the machine's speed: the same once more, by its recipe.
-    [[ $name != pairs ]] || { rm -rf pairs-whole && "$limpid" train pairs/recipe.toml --out pairs-whole >log 2>&1; }
-    cmp -s "$name-whole/model.safetensors" "$name/model.safetensors" || wrong "another model after $kills kills"
+    [[ $name != pairs ]] || { rm -rf pairs-whole && "$limpid" train pairs-run/recipe.toml --out pairs-whole >log 2>&1; }
+    cmp -s "$name-whole/model.safetensors" "$name-run/model.safetensors" || wrong "another model after $kills kills"
   done
 done
 summary
