@@ -40,9 +40,10 @@ missing() {
 }
 
 failures=0
-for document in README.md docs/training.md docs/running.md docs/looking-inside.md docs/page.md docs/experiments.md; do
+for document in README.md docs/training.md docs/running.md docs/looking-inside.md docs/page.md docs/experiments.md \
+  docs/quantization.md docs/clusters.md docs/models.md CONTRIBUTING.md; do
   mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' "$1/$document" | sed -n 's/  *#.*$//; /\.\/limpid /p')
-  ((${#commands[@]} >= 4)) || { echo "only ${#commands[@]} commands found in $document"; exit 1; }
+  ((${#commands[@]} >= 1)) || { echo "no command found in $document"; exit 1; }
   for command in "${commands[@]}"; do
     absent=$(missing "$command")
     if [[ -n $absent ]]; then

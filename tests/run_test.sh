@@ -225,6 +225,14 @@ says 0 . tokenize lm --ids
 printf 'a b' >in
 says 0 . tokenize lm --whole --json
 grep -q '"text":"a b"' out || wrong "--whole changed the text: $(cat out)"
+mkdir bytes
+printf '%s' '{"added_tokens":[],"normalizer":null,"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},
+  "post_processor":null,"decoder":{"type":"ByteLevel"},
+  "model":{"type":"BPE","vocab":{"a":0,"b":1,"Ġ":2,"Ċ":3,"č":4},"merges":[]}}' >bytes/tokenizer.json
+printf 'a b\r\n' >in
+says 0 '^0 2 1 4 3$' tokenize bytes --whole --ids
+printf 'a b' >in
+says 0 '^0 2 1$' tokenize bytes --whole --ids
 printf 'a \xff b\n' >in
 cp in bad.txt
 for verb in translate score; do
@@ -234,18 +242,55 @@ done
 says 1 'standard input:1: .*is not UTF-8' tokenize lm --whole
 head -c 17000000 /dev/zero | tr '\0' a >in
 says 1 'standard input:1: the line is longer than' tokenize lm
+says 1 'the standard input is longer than' tokenize lm --whole
+printf 'a b c d\nq w e r t\n' >in
+says 0 . translate marian
+cp out plain
+gzip -c <in >packed && mv packed in
+says 0 . translate marian
+cmp -s out plain || wrong 'lines of gzip on the standard input are read otherwise'
+head -c 30 in >packed && mv packed in
+says 1 'standard input: its gzip data end too early' translate marian
 rm in
 : >in
 
 # ---- what quantize and data did not make they leave alone
 cp -r lm foreign
-says 1 'holds something else than a quantised model' quantize marian foreign --bits 8
-cmp -s lm/model.safetensors foreign/model.safetensors || wrong 'quantize wrote over another model'
+rm foreign/config.json
+says 1 'holds something else than a model' quantize marian foreign --bits 8 --force
+says 1 'holds a model already' random bert foreign
+cmp -s lm/model.safetensors foreign/model.safetensors || wrong 'another model was written over'
+says 1 'holds something else than a model' export marian lm --force
 says 0 . quantize marian eight --bits 8
-says 0 . quantize marian eight --bits 8
+cp -r eight before
+says 1 'eight is there already.*--force' quantize rnn eight --bits 8
+diff -r eight before >diff || wrong "quantize that was refused changed a folder: $(cat diff)"
+touch eight/tokenizer.model
+says 0 . quantize rnn eight --bits 8 --force
+[[ ! -e eight/tokenizer.model ]] || wrong 'quantize --force left a file of the model before'
+printf 'a b\n' >in
+says 0 . translate eight
+: >in
+sed 's/kind = "words"/kind = "bpe"\nvocab = 290/' lm.toml >pieces.toml
+train pieces.toml --out pieces
+says 0 . quantize pieces eight.gguf --bits 8
+cp eight.gguf before.gguf
 echo precious >notes.gguf
-says 1 'file of another kind' quantize lm notes.gguf --bits 8
-[[ $(cat notes.gguf) == precious ]] || wrong 'quantize wrote over a file of another kind'
+echo precious >notes.bin
+for file in notes.gguf notes.bin; do
+  says 1 "$file is there already" export lm $file
+  says 1 "$file is there already" quantize lm $file --bits 8 --format gguf
+  [[ $(cat $file) == precious ]] || wrong "$file was written over"
+done
+says 1 'eight.gguf is there already' quantize pieces eight.gguf --bits 4
+cmp -s eight.gguf before.gguf || wrong 'quantize wrote over a GGUF file'
+says 0 . quantize pieces eight.gguf --bits 4 --force
+says 0 'Its tokens are in' export pieces one.bin
+tokens=(tok*.bin)
+says 0 'Its tokens are in' export pieces two.bin
+echo precious >"${tokens[0]}"
+says 1 'has other tokens' export pieces three.bin
+[[ $(cat "${tokens[0]}") == precious && ! -e three.bin ]] || wrong 'export wrote over the tokens of another model'
 mkdir mine && echo precious >mine/train.src
 says 1 'train.src: is there already with other contents' data copy --out mine --count 3
 [[ $(cat mine/train.src) == precious ]] || wrong 'data wrote over a file that it did not make'
@@ -297,8 +342,18 @@ for model in marian lm; do
 done
 printf 'a b c\n' >in
 says 1 'vectors are not numbers' embed ruined
+"$limpid" sae train ruined --tap blocks.1.resid_post --text copy/train.src --steps 1 --out features >out 2>err <in
+[[ $? == 1 ]] && grep -q 'values of this tap are not numbers' err || wrong "sae train of numbers that are none: $(cat err)"
+# Of a text beyond the context its beginning is read, and of its end nothing.
+yes a b c d e f g h | head -4 | tr '\n' ' ' >in
+says 0 . embed lm
+cp out long
+[[ $(cat err) =~ has\ ([0-9]+)\ tokens,\ the\ model\ reads\ ([0-9]+) ]] || wrong "embed says nothing of a long text: $(cat err)"
+cut -d' ' -f1-$((BASH_REMATCH[2] - (BASH_REMATCH[1] - 32))) in >begin && mv begin in
+says 0 . embed lm
+cmp -s out long || wrong 'the vector of a long text is not that of its beginning'
 : >in
-says 1 'names 10000000000 numbers: no tap has so many' look lm intervene 'a b' --zero 'blocks.0.resid_post[0..9999999999]'
+says 1 'has no feature 9999999999' look lm intervene 'a b' --zero 'blocks.0.resid_post[0..9999999999]'
 says 0 . look lm lens "$(yes a | head -30 | tr '\n' ' ')"
 grep -Eq 'has 3[0-9] tokens, the model was made for 24' err || wrong "a text beyond the context is not told: $(cat err)"
 
@@ -325,6 +380,13 @@ for verb in translate score; do
   rm -rf broken && cp -r marian broken && printf '{' >broken/config.json
   says 1 'config.json' $verb broken
   rm -rf broken
+done
+
+# A record of training that is none keeps no model from being told.
+cp -r lm odd
+for record in '[]' '3' '{"command": 3, "version": [1]}'; do
+  printf '%s' "$record" >odd/training.json
+  says 0 'language model' info odd
 done
 
 # Without a vocabulary texts are token ids.

@@ -5,10 +5,13 @@
 #include <filesystem>
 
 #include "app/command.h"
+#include "app/output_place.h"
 #include "app/stored_weights.h"
 #include "app/terminal.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/folder_aside.h"
+#include "base/paths.h"
 #include "formats/gguf_export.h"
 #include "formats/llama2c_writer.h"
 #include "formats/model_folder.h"
@@ -30,36 +33,41 @@ std::string format_of(const fs::path& out, const std::string& asked) {
   return out.extension() == ".bin" ? "llama2.c" : "folder";
 }
 
-void check_place(const fs::path& from, const fs::path& out, const std::string& format) {
-  std::error_code none;
-  check(!fs::equivalent(from, out, none), "[export] {} is the model itself: name another place", out.string());
-  check(format == "folder" || !fs::is_directory(out, none), "[export] {} is a folder: name the file to write",
-        out.string());
-  const bool empty = !fs::exists(out, none) || (fs::is_directory(out, none) && fs::is_empty(out, none));
-  check(format != "folder" || empty, "[export] {} holds something already: name a new or empty folder", out.string());
-}
-
 void write_folder(const fs::path& from, const fs::path& out, LoadedModel& loaded, DType type) {
   const PlainModel plain = plain_model(*loaded.model);
-  make_folder(out);
-  write_model(out, plain.model->config(), *plain.parameters, type);
+  FolderAside aside(out);
+  write_model(aside.path(), plain.model->config(), *plain.parameters, type);
   if (fs::is_directory(from))
-    copy_companions(from, out);
+    copy_companions(from, aside.path());
   else if (loaded.tokenizers.source)
-    save_tokenizers(out, loaded.config().model_type, loaded.tokenizers);
+    save_tokenizers(aside.path(), loaded.config().model_type, loaded.tokenizers);
+  aside.put_in_place();
 }
 
-std::string write_llama2c_files(const fs::path& out, LoadedModel& loaded) {
-  const PlainModel plain = plain_model(*loaded.model);
-  write_llama2c(out, *plain.model);
-  if (!loaded.tokenizers.source) return "It has no tokenizer; llama2.c needs one (-z).";
-  const fs::path tokens = out.parent_path() / fmt::format("tok{}.bin", loaded.config().vocab);
+// The tokens have their name by their number alone: those of another model may be there.
+std::string write_llama2c_vocabulary(const fs::path& tokens, const Tokenizer& tokenizer, bool force) {
+  const fs::path aside = tokens.string() + ".part";
   try {
-    write_llama2c_tokens(tokens, *loaded.tokenizers.source);
+    write_llama2c_tokens(aside, tokenizer);
   } catch (const Error& error) {
     return fmt::format("Its tokens could not be written: {}", error.what());
   }
+  if (!force && path_exists(tokens) && read_text(tokens) != read_text(aside)) {
+    remove_path(aside);
+    fail("[export] {} has other tokens: write into another folder, or replace it by --force", tokens.string());
+  }
+  move_path(aside, tokens);
   return fmt::format("Its tokens are in {} (llama2.c: -z).", tokens.string());
+}
+
+std::string write_llama2c_files(const fs::path& out, LoadedModel& loaded, bool force) {
+  const PlainModel plain = plain_model(*loaded.model);
+  std::string note = "It has no tokenizer; llama2.c needs one (-z).";
+  if (loaded.tokenizers.source)
+    note = write_llama2c_vocabulary(out.parent_path() / fmt::format("tok{}.bin", loaded.config().vocab),
+                                    *loaded.tokenizers.source, force);
+  write_llama2c(out, *plain.model);
+  return note;
 }
 
 }  // namespace
@@ -79,12 +87,13 @@ int run_export(int argc, char** argv) {
   line.add_option("--bits", bits, "of a number; 16: half the size (folder: bf16, GGUF: F16)")
       ->check(CLI::IsMember({16, 32}))
       ->capture_default_str();
-  bool json = false;
+  bool force = false, json = false;
+  line.add_flag("--force", force, "replace the model that OUT is");
   line.add_flag("--json", json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
 
   format = format_of(out, format);
-  check_place(model, out, format);
+  check_output_place({"export", model, out, format == "folder", force});
   LoadedModel loaded = load_model(model, {.need_tokenizers = false});
   std::string note;
   if (format == "gguf") {
@@ -94,7 +103,7 @@ int run_export(int argc, char** argv) {
                {.name = fs::path(model).stem().string(),
                 .pooling = loaded.config().writes() ? 0 : gguf_pooling(loaded.sentence.embedding)});
   } else if (format == "llama2.c") {
-    note = write_llama2c_files(out, loaded);
+    note = write_llama2c_files(out, loaded, force);
   } else {
     write_folder(model, out, loaded, bits == 16 ? DType::bf16 : DType::f32);
   }

@@ -62,8 +62,8 @@ void add_training(Json& info, const fs::path& folder) {
   std::error_code none;
   if (fs::exists(folder / "training.json", none)) {
     const Json training = read_json(folder / "training.json");
-    info["trained_by"] = training.value("command", "");
-    info["version"] = training.value("version", "");
+    for (const auto& [name, key] : {std::pair{"trained_by", "command"}, {"version", "version"}})
+      if (training.is_object() && training.contains(key) && training[key].is_string()) info[name] = training[key];
   }
   if (!fs::exists(folder / "log.jsonl", none)) return;
   const RunLog log = read_run_log(folder);

@@ -9,6 +9,7 @@
 
 #include "app/terminal.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "text/utf8.h"
 
 namespace limpid {
@@ -45,19 +46,35 @@ std::optional<std::string> InputLines::next_typed(bool wait) {
   }
 }
 
-void InputLines::read_more() {
-  char part[1 << 16];
+// Some bytes as they come; none at the end.
+std::string_view InputLines::read_bytes() {
+  packed_.resize(1 << 16);
   ssize_t bytes;
-  do bytes = read(STDIN_FILENO, part, sizeof part);
+  do bytes = read(STDIN_FILENO, packed_.data(), packed_.size());
   while (bytes < 0 && errno == EINTR);
   check(bytes >= 0, "[input] the standard input cannot be read: {}", std::strerror(errno));
-  ended_ = bytes == 0;
-  buffer_.append(part, static_cast<size_t>(bytes));
+  return std::string_view(packed_).substr(0, static_cast<size_t>(bytes));
+}
+
+// Gzip is told by its first bytes, as that of files.
+void InputLines::read_more() {
+  std::string_view bytes = gunzip_ ? std::string_view() : read_bytes();
+  if (!std::exchange(any_read_, true) && Gunzip::is_gzip(bytes)) gunzip_ = std::make_unique<Gunzip>(kStandardInput);
+  if (gunzip_)
+    bytes = gunzip_->next([&] { return bytes.empty() ? read_bytes() : std::exchange(bytes, {}); }, typed_lines_);
+  ended_ = bytes.empty();
+  buffer_.append(bytes);
 }
 
 std::string InputLines::rest() {
   if (!ended_) tell_waiting("one text with its line ends");
-  while (!ended_) read_more();
+  while (!ended_) {
+    read_more();
+    check(buffer_.size() <= kLongestLine,
+          "[input] the standard input is longer than {}: leave out --whole and give "
+          "lines",
+          bytes_text(kLongestLine));
+  }
   if (const auto bad = invalid_utf8(buffer_))
     check_line(std::string_view(buffer_).substr(*bad, 1), kStandardInput,
                1 + std::count(buffer_.begin(), buffer_.begin() + static_cast<ptrdiff_t>(*bad), '\n'));

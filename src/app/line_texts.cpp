@@ -30,7 +30,8 @@ void for_each_line_texts(const std::string& command, const LoadedModel& loaded, 
       if (ids.size() > most) {
         fmt::print(stderr, "limpid {}: line {} has {} tokens, the model reads {}: its end is left out\n", command,
                    first, ids.size(), most);
-        ids.erase(ids.begin() + static_cast<ptrdiff_t>(most) - 1, ids.end() - 1);
+        const ptrdiff_t after = std::min(special_count(loaded).after, limit);  // what ends every text stays
+        ids.erase(ids.begin() + limit - after, ids.end() - after);
       }
       ++first;
     }

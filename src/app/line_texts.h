@@ -23,7 +23,7 @@ struct LineOptions {
 };
 
 // Calls body with some lines at a time, until the input ends. The end of a text that is too long for the model is left
-// out, which is said in the name of the command; its last token, often a special one, stays. What body has written to
+// out, which is said in the name of the command; what the model has behind every text stays. What body has written to
 // the standard output is flushed.
 void for_each_line_texts(const std::string& command, const LoadedModel& loaded, const std::vector<std::string>& files,
                          const std::function<void(const LineTexts&)>& body, const LineOptions& options = {});

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "app/command.h"
+#include "app/output_place.h"
 #include "app/stored_weights.h"
 #include "base/file.h"
+#include "base/folder_aside.h"
 #include "base/json.h"
 #include "formats/gguf_export.h"
 #include "formats/quantize.h"
@@ -32,7 +32,7 @@ struct QuantizeCommand {
   std::string model, out, format = "auto", text, type;
   int bits = 8, output_bits = 0;
   int64_t beam = 4;
-  bool json = false;
+  bool force = false, json = false;
 };
 
 bool translates(const Config& config) { return config.has_source(); }
@@ -42,12 +42,6 @@ std::string chosen_format(const QuantizeCommand& command, const LoadedModel& loa
   if (command.format != "auto") return command.format;
   if (fs::path(command.out).extension() == ".gguf") return "gguf";
   return why_no_gguf(loaded.config(), loaded.tokenizers).empty() ? "gguf" : "safetensors";
-}
-
-bool is_gguf_file(const fs::path& path) {
-  std::array<char, 4> begin{};
-  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
-  return std::string_view(begin.data(), begin.size()) == "GGUF";
 }
 
 GgufOptions gguf_options(const QuantizeCommand& command, const LoadedModel& loaded) {
@@ -63,24 +57,15 @@ void write(const QuantizeCommand& command, LoadedModel& loaded, const std::strin
         command.model);
   check(gguf || command.bits <= 8 || !command.type.empty(),
         "[quantize] a folder of {} bits: --bits 16 and 32 are for --format gguf", command.bits);
-  std::error_code none;
-  check(!fs::equivalent(from, out, none), "[quantize] {} would replace the model it is made from: name another place",
-        command.out);
-  check(!gguf || !fs::is_directory(out), "[quantize] {} is a folder: name the file to write, such as model.gguf",
-        command.out);
-  check(gguf || !fs::exists(out) || fs::is_directory(out), "[quantize] {} is a file: name a folder to write",
-        command.out);
-  check(gguf || !fs::is_directory(out) || fs::is_empty(out, none) || is_quantized_folder(out),
-        "[quantize] {} holds something else than a quantised model: name a new or empty folder, or remove that one",
-        command.out);
-  check(!gguf || !fs::exists(out) || fs::file_size(out, none) == 0 || is_gguf_file(out),
-        "[quantize] {} is a file of another kind: name another, or remove that one", command.out);
+  check_output_place({.command = "quantize", .from = from, .out = out, .folder = !gguf, .force = command.force});
   const QuantizeOptions options{
       .bits = command.bits, .output_bits = command.output_bits, .mix = command.type, .for_gguf = gguf};
   QuantizedModel quantized = quantize(*loaded.model, options);
   if (gguf) return write_gguf(out, *quantized.model, loaded.tokenizers, gguf_options(command, loaded));
-  write_quantized_folder(out, *quantized.model, options);
-  copy_companions(from, out);
+  FolderAside aside(out);
+  write_quantized_folder(aside.path(), *quantized.model, options);
+  copy_companions(from, aside.path());
+  aside.put_in_place();
 }
 
 struct TextPairs {
@@ -205,6 +190,7 @@ int run_quantize(int argc, char** argv) {
   line.add_option("--beam", command.beam, "width of the beam for BLEU")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
+  line.add_flag("--force", command.force, "replace the model that OUT is");
   line.add_flag("--json", command.json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;
 

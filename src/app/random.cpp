@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/command.h"
+#include "base/paths.h"
 #include "formats/model_folder.h"
 
 namespace limpid {
@@ -23,8 +24,9 @@ int run_random(int argc, char** argv) {
   const Config config = load_config(config_path);
   for (const std::string& note : config.notes) fmt::print(stderr, "limpid random: {}\n", note);
   const std::filesystem::path folder = out;
-  check(!std::filesystem::exists(folder / "config.json"),
-        "[random] {} holds a model already: choose another folder or remove that one", out);
+  for (const std::filesystem::path& path : paths_in(folder))
+    check(path.filename() != "config.json" && path.extension() != ".safetensors",
+          "[random] {} holds a model already: choose another folder or remove that one", out);
   const auto model = make_model(config);
   Parameters parameters([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
   parameters.initialize(seed);

@@ -55,7 +55,8 @@ void show_chat(const TokenizeOptions& options) {
   check(format.has_value(), "[tokenize] {} has no chat template: take a model that was made for talking",
         options.model);
   ChatOptions chat;
-  chat.add_generation_prompt = request.value("add_generation_prompt", true);
+  if (const auto wish = request.find("add_generation_prompt"); wish != request.end())
+    chat.add_generation_prompt = *wish != false;
   if (request.contains("tools")) chat.tools = request["tools"];
   for (const auto& [name, value] : request.items())
     if (name != "messages" && name != "template" && name != "tools" && name != "add_generation_prompt")

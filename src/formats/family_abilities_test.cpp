@@ -159,6 +159,7 @@ TEST_P(Abilities, GgufAsTheTableSays) {
   expect_same(*model);
   // And on to a folder of Hugging Face, whose config says all that the GGUF file did.
   const PlainModel plain = plain_model(*model);
+  make_folder(folder_ / "hf");
   write_model(folder_ / "hf", plain.model->config(), *plain.parameters);
   const auto again = make_model(read_model_config(folder_ / "hf"));
   const MappedWeights weights(folder_ / "hf", *again);

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "formats/gguf_facts.h"
 #include "formats/gguf_names.h"
+#include "models/config_sizes.h"
 
 namespace limpid {
 namespace {
@@ -54,9 +55,9 @@ Config gguf_config(const GgufFile& file) {
   ordered_json json = config_json(facts);
   add_special(file, json);
   Config config = parse_config(json);
-  check(config.decoder.layers + config.encoder.layers <= static_cast<int64_t>(file.tensors().size()),
-        "{}: says it has {} layers, but holds {} tensors: damaged?", file.where(),
-        config.decoder.layers + config.encoder.layers, file.tensors().size());
+  int64_t bytes = 0;
+  for (const GgufTensor& tensor : file.tensors()) bytes += std::ssize(tensor.bytes);
+  check_files_hold(config, std::ssize(file.tensors()), bytes, file.where());
   config.layout = WeightLayout::out_in;                // GGUF turns GPT-2's matrices
   if (!config.writes()) config.head = HeadKind::none;  // and leaves out BERT's pooler
   return config;

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "formats/safetensors_writer.h"
+#include "models/config_sizes.h"
 #include "models/names.h"
 #include "tensor/block_types.h"
 
@@ -123,20 +124,10 @@ void read_weights(const SafetensorsFolder& files, Parameters& parameters,
 
 namespace {
 
-// Before anything is built: a config may say anything, and every layer, and every expert of one, takes memory.
 void check_sizes(const Config& config, const SafetensorsFolder& files) {
-  const int64_t layers =
-      config.recurrent() ? config.rnn.layers : std::max(config.encoder.layers, config.decoder.layers);
-  const auto tensors = static_cast<int64_t>(files.entries().size());
-  check(layers <= tensors,
-        "[model] {}: the config speaks of {} layers, but the files hold {} tensors: do they belong "
-        "together?",
-        files.path().string(), layers, tensors);
   int64_t bytes = 0;
   for (const auto& [name, entry] : files.entries()) bytes += std::ssize(entry->bytes);
-  check(config.experts.count <= bytes / std::max<int64_t>(1, layers),
-        "[model] {}: the config speaks of {} experts in a layer, but the files hold {} bytes: do they belong together?",
-        files.path().string(), config.experts.count, bytes);
+  check_files_hold(config, std::ssize(files.entries()), bytes, "[model] " + files.path().string());
 }
 
 // Whether an output layer stands beside the embedding that it would share, with other numbers.
@@ -209,8 +200,13 @@ void make_folder(const std::filesystem::path& folder) {
   if (error) fail(ErrorKind::io, "[model] {}: cannot make this folder: {}", folder.string(), error.message());
 }
 
+void make_inner_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  if (error) fail(ErrorKind::io, "[model] {}: cannot make this folder: {}", folder.string(), error.message());
+}
+
 void write_model(const std::filesystem::path& folder, const Config& config, const Parameters& parameters, DType type) {
-  make_folder(folder);
   std::vector<TensorToWrite> tensors;
   std::deque<std::vector<real>> reordered;
   for (const Weight& weight : parameters.weights()) {

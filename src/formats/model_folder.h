@@ -33,8 +33,10 @@ class MappedWeights {
 
 // Makes a folder and those above it, where they do not exist.
 void make_folder(const std::filesystem::path& folder);
+// Makes a folder in one that is there: where that has been moved away, it is not made again.
+void make_inner_folder(const std::filesystem::path& folder);
 
-// Writes config.json and model.safetensors, numbers in the given type.
+// Writes config.json and model.safetensors into a folder that is there, numbers in the given type.
 void write_model(const std::filesystem::path& folder, const Config& config, const Parameters& parameters,
                  DType type = DType::f32);
 

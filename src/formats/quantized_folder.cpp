@@ -72,19 +72,6 @@ void write_quantized_folder(const fs::path& folder, Model& model, const Quantize
   write_text(folder / "config.json", json.dump(2) + "\n");
 }
 
-bool is_quantized_folder(const fs::path& folder) {
-  std::error_code ignored;
-  if (!fs::exists(folder / "config.json", ignored)) return false;
-  try {
-    const nlohmann::json config = read_json(folder / "config.json");
-    const auto quantization = config.is_object() ? config.find("quantization_config") : config.end();
-    return config.is_object() && quantization != config.end() && quantization->is_object() &&
-           quantization->value("quant_method", nlohmann::json()) == "limpid";
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 void copy_companions(const fs::path& from, const fs::path& to) {
   for (const fs::path& path : paths_in(from)) {
     const std::string name = path.filename().string();

@@ -11,9 +11,6 @@ namespace limpid {
 // `options`: what the model was quantised by, 8 or 4 bits or a mix.
 void write_quantized_folder(const std::filesystem::path& folder, Model& model, const QuantizeOptions& options);
 
-// Whether the folder holds a model that was quantised before and can be written anew.
-bool is_quantized_folder(const std::filesystem::path& folder);
-
 // Copies what else belongs to a model's folder: tokenizers, chat template, generation_config.json, and the parts of
 // sentence-transformers.
 void copy_companions(const std::filesystem::path& from, const std::filesystem::path& to);

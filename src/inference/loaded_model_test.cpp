@@ -37,6 +37,7 @@ class LoadedModels : public testing::Test {
   void write(const nlohmann::ordered_json& json) {
     fs::remove_all(folder());
     small_ = small_model(json);
+    make_folder(folder());
     write_model(folder(), small_.model->config(), *small_.parameters);
     save_tokenizers(folder(), "pegasus", tokenizers_);
   }
@@ -125,6 +126,7 @@ TEST_F(LoadedModels, AConfigOfMoreThanTheFilesHold) {
   };
   expect("decoder_layers", 10000, "speaks of 10000 layers, but the files hold");
   expect("encoder_layers", 9000, "speaks of 9000 layers, but the files hold");
+  expect("d_model", 3 << 12, "numbers at least, but the files hold");
   nlohmann::ordered_json changed = json();
   // Sinusoids: no file has them, and none are made before a text needs them.
   changed["max_position_embeddings"] = 10000000;

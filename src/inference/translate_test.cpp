@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "base/random_cases.h"
 #include "inference/generate.h"
 #include "inference/small_translators.h"
 
@@ -135,24 +136,51 @@ std::vector<std::vector<int32_t>> all_texts(const Config& config, size_t most) {
   return texts;
 }
 
+// Every text that can be written, the best first.
+std::vector<Hypothesis> all_hypotheses(const Model& model, const std::vector<int32_t>& source, size_t most,
+                                       double penalty) {
+  std::vector<Hypothesis> all;
+  for (const auto& ids : all_texts(model.config(), most)) {
+    const bool ends = ids.size() < most;
+    const double sum = full_log_probability(model, source, ids, ends);
+    all.push_back({ids, sum, sum / std::pow(static_cast<double>(ids.size() + (ends ? 1 : 0)), penalty)});
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+  return all;
+}
+
+// A beam as wide as there are texts is an exhaustive search; one that prunes finds some of these texts, with their
+// scores, and nothing better.
 TEST_P(Translate, ABeamThatHoldsAllFindsTheBestOfAll) {
-  const SmallModel tiny = small_translator(GetParam(), 6, 3);
-  const auto sources = small_sources(2, 6);
-  const Results results =
-      translate(*tiny.model, sources, {.beam = 100, .n_best = 10, .length_penalty = 1.2, .max_tokens = 3});
-  for (size_t i = 0; i < sources.size(); ++i) {
-    std::vector<Hypothesis> all;
-    for (const auto& ids : all_texts(tiny.model->config(), 3)) {
-      const bool ends = ids.size() < 3;
-      const double sum = full_log_probability(*tiny.model, sources[i], ids, ends);
-      all.push_back({ids, sum, sum / std::pow(static_cast<double>(ids.size() + (ends ? 1 : 0)), 1.2)});
+  constexpr double kPenalties[] = {1.2, 0, 0.6, -0.5};
+  for (int64_t number = 0; number < random_cases(4); ++number) {
+    const SmallModel tiny = small_translator(GetParam(), 6, 3 + static_cast<uint64_t>(number));
+    const auto sources = small_sources(2, 6, 5 + static_cast<uint64_t>(number));
+    GenerateOptions options{.beam = 100, .n_best = 10, .length_penalty = kPenalties[number % 4], .max_tokens = 3};
+    SCOPED_TRACE(testing::Message() << "case " << number << ", penalty " << options.length_penalty);
+    std::vector<std::vector<Hypothesis>> all;
+    for (const auto& source : sources) all.push_back(all_hypotheses(*tiny.model, source, 3, options.length_penalty));
+    const Results results = translate(*tiny.model, sources, options);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      ASSERT_EQ(results[i].size(), 10u);
+      for (size_t j = 0; j < 10; ++j) {
+        EXPECT_EQ(results[i][j].ids, all[i][j].ids) << "text " << i << " hypothesis " << j;
+        EXPECT_NEAR(results[i][j].score, all[i][j].score, 1e-4);
+      }
     }
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
-    ASSERT_EQ(results[i].size(), 10u);
-    for (size_t j = 0; j < 10; ++j) {
-      EXPECT_EQ(results[i][j].ids, all[j].ids) << "text " << i << " hypothesis " << j;
-      EXPECT_NEAR(results[i][j].score, all[j].score, 1e-4);
+    for (const int64_t beam : {1, 2, 3, 5}) {
+      options.beam = options.n_best = beam;
+      const Results pruned = translate(*tiny.model, sources, options);
+      for (size_t i = 0; i < sources.size(); ++i)
+        for (const Hypothesis& one : pruned[i]) {
+          const auto found =
+              std::find_if(all[i].begin(), all[i].end(), [&](const auto& h) { return h.ids == one.ids; });
+          ASSERT_NE(found, all[i].end()) << "beam " << beam;
+          EXPECT_NEAR(one.score, found->score, 1e-4);
+          EXPECT_LE(one.score, all[i][0].score + 1e-4);
+        }
     }
+    if (HasFailure()) return;
   }
 }
 

@@ -15,7 +15,7 @@ std::string pad_right(std::string_view text, int64_t width);  // spaces behind
 std::string cut_to(std::string_view text, int64_t width);
 // The characters with the marks that combine with them.
 std::vector<std::string> characters(std::string_view text);
-// A token as a label: controls as their pictures (␊), a space as "·", so that nothing is invisible.
+// A token as a label: controls as their pictures (↵), a space as "·", so that nothing is invisible.
 std::string visible(std::string_view token);
 
 }  // namespace limpid

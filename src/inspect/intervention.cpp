@@ -148,9 +148,8 @@ void Intervener::change_pairs(const Rule& rule, const Tap& tap, Tensor& value) c
       if (!rule.holds_at(position)) continue;
       real* row = value.values().data + (head * queries + query) * keys;
       for (int64_t key = 0; key < keys; ++key) {
-        const bool chosen = rule.keys.empty() || std::find(rule.keys.begin(), rule.keys.end(), key) != rule.keys.end();
         const bool known = rule.kind != Intervention::Kind::patch || key < rule.other.cols;
-        if (chosen && known) rule.change(row[key], position, key, head);
+        if (known && is_in(rule.keys, key)) rule.change(row[key], position, key, head);
       }
     }
 }

@@ -71,10 +71,11 @@ class Intervener : public Probe {
   // One intervention at one tap.
   struct Rule {
     Intervention::Kind kind = Intervention::Kind::zero;
-    bool everywhere = false;           // no position was named
-    std::vector<int64_t> positions;    // else these
-    std::vector<int64_t> columns;      // of rows
-    std::vector<int64_t> heads, keys;  // of pairs; no keys: all
+    bool everywhere = false;         // no position was named
+    std::vector<int64_t> positions;  // else these
+    std::vector<int64_t> columns;    // of rows
+    std::vector<int64_t> heads;      // of pairs
+    std::vector<IndexRange> keys;    // likewise; none: all
     double number = 1;
     std::vector<double> direction = {};    // mean, steer
     TapValues other = {};                  // patch: the other text's values

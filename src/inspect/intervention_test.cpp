@@ -242,7 +242,7 @@ edit = "lm_head.weight[2,:]+=1"
                                                     "file");
   ASSERT_EQ(list.values.size(), 2u);
   ASSERT_EQ(list.weights.size(), 1u);
-  EXPECT_EQ(list.values[0].place.features, (std::vector<int64_t>{1, 3, 4, 5}));
+  EXPECT_EQ(chosen_columns(list.values[0].place, {.name = "a", .cols = 8}), (std::vector<int64_t>{1, 3, 4, 5}));
   const Intervention line = parse_steering("blocks.0.resid_post=-2.5*token:#3");
   EXPECT_EQ(line.along, list.values[1].along);
   EXPECT_EQ(line.number, list.values[1].number);
@@ -257,6 +257,19 @@ std::string message(const std::function<void()>& wrong) {
     return error.what();
   }
   return "";
+}
+
+// Twenty times the whole of a row is the row, however far the ranges go.
+TEST(Places, RangesTakeNoMoreThanTheTapHas) {
+  std::string text = "blocks.0.resid_post[";
+  for (int i = 0; i < 20; ++i) text += "0..3,";
+  const Place place = parse_place(text + "1..2]@" + "0..5,0..5,-1,2");
+  EXPECT_EQ(place.features.size(), 21u);
+  EXPECT_EQ(chosen_columns(place, {.name = "a", .cols = 4}), (std::vector<int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(chosen_positions(place, 7, {}), (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6}));
+  const Place far = parse_place("blocks.0.resid_post[0..16777214,0..9999999999]");
+  EXPECT_NE(message([&] { chosen_columns(far, {.name = "a", .cols = 4}); }).find("has no feature 16777214"),
+            std::string::npos);
 }
 
 TEST(Intervention, SaysWhatIsWrong) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 
 #include "base/error.h"
 
@@ -24,15 +23,11 @@ bool parse_number(std::string_view text, int64_t& number) {
   return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-constexpr int64_t kMostNumbers = int64_t{1} << 24;  // of a range: beyond any row, before any memory is asked for
-
-void add_range(std::string_view item, std::string_view whole, std::vector<int64_t>& into) {
-  int64_t first = 0, last = 0;
-  check(parse_range(item, first, last) && first >= 0 && first <= last,
+void add_range(std::string_view item, std::string_view whole, std::vector<IndexRange>& into) {
+  IndexRange range;
+  check(parse_range(item, range.first, range.last) && range.first >= 0 && range.first <= range.last,
         "[look] \"{}\" in {} is no number or range: write 12, 4..6, head 2 or key 3", item, whole);
-  check(last - first < kMostNumbers, "[look] {} in {} names {} numbers: no tap has so many", item, whole,
-        static_cast<uint64_t>(last) - static_cast<uint64_t>(first) + 1);
-  for (int64_t i = first; i <= last; ++i) into.push_back(i);
+  into.push_back(range);
 }
 
 void parse_columns(std::string_view inside, std::string_view whole, Place& place) {
@@ -55,16 +50,28 @@ std::string_view without_space_mark(std::string_view piece) {
   return piece;
 }
 
-void check_indices(const std::vector<int64_t>& indices, int64_t count, const char* what, const TapInfo& tap) {
-  for (int64_t i : indices)
-    check(i < count, "[look] {} has no {} {}: it has {}, 0 … {}", tap.name, what, i, count, count - 1);
+// The numbers below `count` that are marked, in order.
+std::vector<int64_t> marked(const std::vector<bool>& marks) {
+  std::vector<int64_t> numbers;
+  for (size_t i = 0; i < marks.size(); ++i)
+    if (marks[i]) numbers.push_back(static_cast<int64_t>(i));
+  return numbers;
 }
 
-std::vector<int64_t> all_or(const std::vector<int64_t>& chosen, int64_t count) {
-  if (!chosen.empty()) return chosen;
-  std::vector<int64_t> all(count);
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+void mark(std::vector<bool>& marks, int64_t first, int64_t last) {
+  std::fill(marks.begin() + first, marks.begin() + last + 1, true);
+}
+
+// The numbers that the ranges name, all of `count` where there are none.
+std::vector<int64_t> chosen(const std::vector<IndexRange>& ranges, int64_t count, const char* what,
+                            const TapInfo& tap) {
+  std::vector<bool> marks(static_cast<size_t>(count), ranges.empty());
+  for (const IndexRange& range : ranges) {
+    check(range.last < count, "[look] {} has no {} {}: it has {}, 0 … {}", tap.name, what, range.last, count,
+          count - 1);
+    mark(marks, range.first, range.last);
+  }
+  return marked(marks);
 }
 
 }  // namespace
@@ -101,26 +108,28 @@ Place parse_place(std::string_view text) {
 }
 
 std::vector<int64_t> chosen_positions(const Place& place, int64_t count, const std::vector<std::string>& tokens) {
-  std::vector<int64_t> chosen;
+  std::vector<bool> marks(static_cast<size_t>(count), place.positions.empty());
   for (const PositionRange& range : place.positions) {
     if (!range.token.empty()) {
-      const size_t before = chosen.size();
+      bool found = false;
       for (size_t i = 0; i < tokens.size(); ++i)
-        if (tokens[i] == range.token || without_space_mark(tokens[i]) == range.token)
-          chosen.push_back(static_cast<int64_t>(i));
-      check(chosen.size() > before, "[look] the text has no token \"{}\": name one that it has", range.token);
+        if (tokens[i] == range.token || without_space_mark(tokens[i]) == range.token) marks.at(i) = found = true;
+      check(found, "[look] the text has no token \"{}\": name one that it has", range.token);
       continue;
     }
     const auto from_start = [&](int64_t i) { return i < 0 ? i + count : i; };
     const int64_t first = from_start(range.first), last = from_start(range.last);
     check(first >= 0 && first <= last && last < count, "[look] there is no position {}: the text has {} tokens, 0 … {}",
           first < 0 || first >= count ? range.first : range.last, count, count - 1);
-    for (int64_t i = first; i <= last; ++i) chosen.push_back(i);
+    mark(marks, first, last);
   }
-  if (place.positions.empty()) return all_or({}, count);
-  std::sort(chosen.begin(), chosen.end());
-  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-  return chosen;
+  return marked(marks);
+}
+
+bool is_in(const std::vector<IndexRange>& ranges, int64_t number) {
+  return ranges.empty() || std::any_of(ranges.begin(), ranges.end(), [&](const IndexRange& range) {
+           return range.first <= number && number <= range.last;
+         });
 }
 
 std::vector<int64_t> chosen_columns(const Place& place, const TapInfo& tap) {
@@ -129,8 +138,7 @@ std::vector<int64_t> chosen_columns(const Place& place, const TapInfo& tap) {
     return {};
   }
   check(place.keys.empty(), "[look] {} has no keys: those are of attention's scores and patterns", tap.name);
-  check_indices(place.features, tap.cols, "feature", tap);
-  if (place.heads.empty()) return all_or(place.features, tap.cols);
+  if (place.heads.empty()) return chosen(place.features, tap.cols, "feature", tap);
   std::vector<int64_t> columns;
   const int64_t size = tap.cols / tap.heads;
   for (int64_t head : chosen_heads(place, tap))
@@ -140,8 +148,7 @@ std::vector<int64_t> chosen_columns(const Place& place, const TapInfo& tap) {
 
 std::vector<int64_t> chosen_heads(const Place& place, const TapInfo& tap) {
   check(place.heads.empty() || tap.heads > 1 || tap.keys, "[look] {} is not split into heads: name features", tap.name);
-  check_indices(place.heads, tap.heads, "head", tap);
-  return all_or(place.heads, tap.heads);
+  return chosen(place.heads, tap.heads, "head", tap);
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -22,10 +22,15 @@ struct PositionRange {
   std::string token = {};  // not empty: wherever this token stands
 };
 
+struct IndexRange {
+  int64_t first = 0, last = 0;  // both included
+};
+
+// Ranges stay as they were written: only a tap says how many numbers there are.
 struct Place {
-  std::string tap;                             // a name or pattern
-  std::vector<int64_t> features, heads, keys;  // none: all
-  std::vector<PositionRange> positions;        // none: all
+  std::string tap;                                // a name or pattern
+  std::vector<IndexRange> features, heads, keys;  // none: all
+  std::vector<PositionRange> positions;           // none: all
 };
 
 Place parse_place(std::string_view text);
@@ -33,7 +38,11 @@ Place parse_place(std::string_view text);
 // The chosen positions of a text of `count` tokens, in order, each once; `tokens` may be empty where none is named.
 std::vector<int64_t> chosen_positions(const Place& place, int64_t count, const std::vector<std::string>& tokens);
 
-// The columns of a row: those of the chosen heads, or the chosen features; all where none is chosen.
+// Whether the number is in one of the ranges; in any number where there are none.
+bool is_in(const std::vector<IndexRange>& ranges, int64_t number);
+
+// The columns of a row, in order, each once: those of the chosen heads, or the chosen features; all where none is
+// chosen.
 std::vector<int64_t> chosen_columns(const Place& place, const TapInfo& tap);
 std::vector<int64_t> chosen_heads(const Place& place, const TapInfo& tap);
 

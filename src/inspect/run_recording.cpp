@@ -70,8 +70,8 @@ void RunRecording::record(const Model& model, const Tokenizers& tokenizers, int6
   const Config& config = model.config();
   if (first_.empty() || !config.labels.empty()) return;
   const bool two_sided = config.has_source();
+  make_inner_folder(folder_ / "recorded");
   std::error_code error;
-  fs::create_directories(folder_ / "recorded", error);
   for (const int64_t later : recorded_steps(folder_))
     if (later > step) fs::remove(recording_of(folder_, later), error);
   const std::vector<int32_t> source =

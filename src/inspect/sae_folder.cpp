@@ -1,12 +1,9 @@
 // SAELens' folder: cfg.json, sae_weights.safetensors and sparsity.safetensors.
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include "base/error.h"
 #include "base/file.h"
+#include "base/folder_aside.h"
 #include "base/json.h"
-#include "formats/model_folder.h"
 #include "formats/safetensors.h"
 #include "formats/safetensors_writer.h"
 #include "inspect/sae.h"
@@ -89,54 +86,35 @@ void check_sae_folder(const fs::path& folder) {
 
 void write_sae(const fs::path& folder, const LoadedSae& sae) {
   check_sae_folder(folder);
-  fs::path path = folder;
-  if (!path.has_filename()) path = path.parent_path();
-  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const fs::path temporary = parent / fmt::format(".{}.{}", path.filename().string(), ::getpid());
-  const fs::path old = temporary.string() + ".old";
-  std::error_code error;
-  fs::remove_all(temporary, error);
-  make_folder(temporary);
+  FolderAside aside(folder);
   std::vector<TensorToWrite> tensors;
   for (const Weight& weight : sae.parameters->weights())
     tensors.push_back({.name = weight.name, .shape = weight.shape, .reals = sae.parameters->data() + weight.offset});
-  write_safetensors(temporary / kWeightFile, tensors);
+  write_safetensors(aside.path() / kWeightFile, tensors);
   if (!sae.log_density.empty()) {
     const TensorToWrite density{
         .name = "sparsity", .shape = {static_cast<int64_t>(sae.log_density.size())}, .reals = sae.log_density.data()};
-    write_safetensors(temporary / kDensityFile, {&density, 1});
+    write_safetensors(aside.path() / kDensityFile, {&density, 1});
   }
-  write_text(temporary / kConfigFile, config_json(sae).dump(2) + "\n");
-  const auto move = [&](const fs::path& from, const fs::path& to) {
-    fs::rename(from, to, error);
-    check(!error, "[sae] {}: cannot be written: {} cannot become {}: {}", folder.string(), from.string(), to.string(),
-          error.message());
-  };
-  const bool replaces = fs::exists(path, error);
-  if (replaces) {
-    fs::remove_all(old, error);
-    move(path, old);
-  }
-  try {
-    move(temporary, path);
-  } catch (const Error&) {
-    if (replaces) move(old, path);
-    throw;
-  }
-  fs::remove_all(old, error);
+  write_text(aside.path() / kConfigFile, config_json(sae).dump(2) + "\n");
+  aside.put_in_place();
 }
 
 LoadedSae read_sae(const fs::path& folder) {
   const std::string where = (folder / kConfigFile).string();
   const nlohmann::json json = read_json(folder / kConfigFile);
   check(json.is_object(), "[sae] {}: no object", where);
-  LoadedSae loaded = make_sae(read_config(json, where));
+  const SaeConfig config = read_config(json, where);
   const SafetensorsFile file(folder / kWeightFile);
+  const auto check_shape = [&](const std::string& name, const std::vector<int64_t>& shape) {
+    check(file.get(name).shape == shape, "[sae] {}: {} has another shape than {} says: do they belong together?",
+          file.path().string(), name, where);
+  };
+  check_shape("W_enc", {config.inputs, config.features});  // before memory is asked for
+  LoadedSae loaded = make_sae(config);
   for (const Weight& weight : loaded.parameters->weights()) {
-    const SafetensorsEntry& entry = file.get(weight.name);
-    check(entry.shape == weight.shape, "[sae] {}: {} has another shape than {} says: do they belong together?",
-          file.path().string(), weight.name, where);
-    read_reals(entry, loaded.parameters->data(weight));
+    check_shape(weight.name, weight.shape);
+    read_reals(file.get(weight.name), loaded.parameters->data(weight));
   }
   std::error_code error;
   if (fs::exists(folder / kDensityFile, error)) {

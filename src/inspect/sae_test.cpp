@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/random.h"
 #include "base/temporary_folder.h"
@@ -104,6 +105,21 @@ TEST(Sae, TheFolderIsThatOfSaeLens) {
   std::ofstream(folder.path() / "other" / "thesis.txt") << "precious";
   EXPECT_THROW(write_sae(folder.path() / "other", sae), Error);
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "other" / "thesis.txt"));
+}
+
+// Nothing is made by the word of a config before the file with the weights agrees.
+TEST(Sae, SizesThatTheFileDoesNotHaveAreRefused) {
+  const TemporaryFolder folder;
+  write_sae(folder.path() / "sae", make_sae({.kind = SaeKind::relu, .inputs = 4, .features = 8, .tap = "a"}));
+  nlohmann::json config = read_json(folder.path() / "sae/cfg.json");
+  config["d_in"] = int64_t{1} << 40, config["d_sae"] = int64_t{1} << 40;
+  write_text(folder.path() / "sae/cfg.json", config.dump());
+  try {
+    read_sae(folder.path() / "sae");
+    FAIL() << "read";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("W_enc has another shape"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Sae, FindsTheDirectionsThatMadeTheVectors) {

@@ -1,5 +1,6 @@
 #include "kernels/attention.h"
 
+#include "base/random_cases.h"
 #include "kernels/attention_formula.h"
 
 namespace limpid {
@@ -24,6 +25,35 @@ TEST(Attention, IsTheFormula) {
       c.run_fast();
       expect_formula(c, exact);
     });
+  }
+}
+
+TEST(Attention, IsTheFormulaOnRandomShapes) {
+  for (int64_t number = 0; number < random_cases(60); ++number) {
+    Random random(static_cast<uint64_t>(number));
+    const int64_t kv_heads = random_size(random, 3), size = random_size(random, 70);
+    const AttentionShape shape{.heads = kv_heads * random_size(random, 3),
+                               .kv_heads = kv_heads,
+                               .head_size = size,
+                               .scale = static_cast<real>(1 / std::sqrt(static_cast<double>(size))),
+                               .causal = random.below(2) == 0,
+                               .window = random.below(3) == 0 ? random_size(random, 50) : 0,
+                               .softcap = random.below(4) == 0 ? real(2) : real(0)};
+    std::vector<std::pair<int64_t, int64_t>> lengths;
+    for (int64_t sequences = random_size(random, 5); sequences > 0; --sequences) {
+      const int64_t queries = random_size(random, 90);
+      // With an order or a window the queries are the last ones of the keys' own text.
+      const bool same_text = shape.causal || shape.window > 0;
+      lengths.emplace_back(queries, same_text ? queries + random.below(60) : random.below(90));
+    }
+    const float rate = random.below(2) == 0 ? 0.f : 0.3f;
+    const AttentionCase plain(shape, rate, lengths, random.below(4), 5 * static_cast<uint64_t>(number) + 1);
+    AttentionCase c = random.below(3) == 0 ? plain.with_bias() : plain;
+    SCOPED_TRACE(testing::Message() << "case " << number << ": " << c.name());
+    const AttentionFormula exact(c);
+    c.run_fast();
+    expect_formula(c, exact);
+    if (HasFailure()) return;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/parallel_statistics.h"
+#include "base/random_cases.h"
 #include "kernels/test_support.h"
 
 #ifndef LIMPID_F64
@@ -47,6 +48,28 @@ real at(const TestMatrix& m, Transpose transpose, int64_t i, int64_t j) {
   return transpose == Transpose::no ? m(i, j) : m(j, i);
 }
 
+struct Operands {
+  const TestMatrix &a, &b, &bias, &before;
+  Case how;
+};
+
+void expect_product(const Operands& of, const TestMatrix& y) {
+  const Case& c = of.how;
+  const int64_t depth = c.a == Transpose::no ? of.a.cols() : of.a.rows();
+  // One rounding a term at most, of numbers of size √depth.
+  const double tolerance =
+      4 * static_cast<double>(depth + 2) * static_cast<double>(std::numeric_limits<real>::epsilon());
+  EXPECT_TRUE(y.intact());
+  for (int64_t i = 0; i < y.rows(); ++i)
+    for (int64_t j = 0; j < y.cols(); ++j) {
+      double sum = c.accumulate ? static_cast<double>(of.before(i, j)) : 0;
+      for (int64_t k = 0; k < depth; ++k)
+        sum += static_cast<double>(at(of.a, c.a, i, k)) * static_cast<double>(at(of.b, c.b, k, j));
+      if (c.bias) sum += static_cast<double>(of.bias(0, j));
+      ASSERT_NEAR(static_cast<double>(y(i, j)), sum, tolerance * (1 + std::abs(sum))) << i << ", " << j;
+    }
+}
+
 TEST(Gemm, IsTheFormulaWithAnyNumberOfThreads) {
   for (const Size& size : kSizes) {
     for (const Case& c : cases()) {
@@ -69,18 +92,24 @@ TEST(Gemm, IsTheFormulaWithAnyNumberOfThreads) {
         EXPECT_TRUE(y == alone) << count << " threads";
       }
       set_threads(0);
-      // One rounding a term at most, of numbers of size √depth.
-      const double tolerance =
-          4 * static_cast<double>(size.depth + 2) * static_cast<double>(std::numeric_limits<real>::epsilon());
-      for (int64_t i = 0; i < size.rows; ++i)
-        for (int64_t j = 0; j < size.cols; ++j) {
-          double sum = c.accumulate ? static_cast<double>(before(i, j)) : 0;
-          for (int64_t k = 0; k < size.depth; ++k)
-            sum += static_cast<double>(at(a, c.a, i, k)) * static_cast<double>(at(b, c.b, k, j));
-          if (c.bias) sum += static_cast<double>(bias(0, j));
-          ASSERT_NEAR(static_cast<double>(alone(i, j)), sum, tolerance * (1 + std::abs(sum))) << i << ", " << j;
-        }
+      expect_product({a, b, bias, before, c}, alone);
     }
+  }
+}
+
+TEST(Gemm, IsTheFormulaOnRandomShapes) {
+  for (int64_t number = 0; number < random_cases(200); ++number) {
+    Random random(static_cast<uint64_t>(number));
+    const int64_t rows = random_size(random, 150), cols = random_size(random, 150), depth = random_size(random, 200);
+    const std::vector<Case> all = cases();
+    const Case& c = all[static_cast<size_t>(random.below(std::ssize(all)))];
+    SCOPED_TRACE(testing::Message() << "case " << number << ": " << rows << "×" << cols << "×" << depth);
+    const TestMatrix a = operand(c.a, rows, depth, 1), b = operand(c.b, depth, cols, 2);
+    const TestMatrix bias = TestMatrix::normal(1, cols, 0, 3), before = TestMatrix::normal(rows, cols, 5, 4);
+    TestMatrix y = before;
+    kernels::gemm(c.a, a.view(), c.b, b.view(), y.view(), c.accumulate, c.bias ? bias.data() : nullptr);
+    expect_product({a, b, bias, before, c}, y);
+    if (HasFailure()) return;
   }
 }
 

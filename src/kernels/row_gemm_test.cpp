@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/random_cases.h"
 #include "kernels/test_support.h"
 
 namespace limpid {
@@ -88,6 +89,17 @@ TEST(RowGemm, IsTheFormula) {
                                       << (c.by_output() ? " by outputs" : "") << (c.packed ? " packed" : ""));
       for_each_target([&] { expect_formula(s, c); });
     }
+  }
+}
+
+TEST(RowGemm, IsTheFormulaOnRandomShapes) {
+  for (int64_t number = 0; number < random_cases(200); ++number) {
+    Random random(static_cast<uint64_t>(number));
+    const Sizes s{random_size(random, 120), random_size(random, 300), random_size(random, 200)};
+    const Case& c = kCases[random.below(std::ssize(kCases))];
+    SCOPED_TRACE(testing::Message() << "case " << number << ": " << s.rows << "×" << s.inputs << "×" << s.outputs);
+    expect_formula(s, c);
+    if (HasFailure()) return;
   }
 }
 

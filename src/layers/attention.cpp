@@ -24,18 +24,24 @@ void append(KeyValueCache::Entry& entry, const Tensor& k, const Tensor& v, const
 
 using Rows = std::vector<int32_t>;
 
+bool pairs_neighbours(const AttentionOptions& options) { return options.rope && options.rope->interleaved; }
+
 // The rows of `heads` heads in the file: number i of a head's turned ones is at 2i where the file pairs neighbours.
 Rows head_rows(const AttentionOptions& options, int64_t heads) {
-  const int64_t size = options.shape.head_size, turned = options.rope ? options.rope->turned(size) : 0;
-  const bool pairs = options.rope && options.rope->interleaved;
+  const int64_t size = options.shape.head_size;
+  const int64_t turned = pairs_neighbours(options) ? options.rope->turned(size) : 0;
   Rows rows;
   for (int64_t row = 0; row < heads * size; ++row) {
     const int64_t i = row % size;
-    const bool moved = pairs && i < turned;
-    const int64_t at = !moved ? i : i < turned / 2 ? 2 * i : 2 * (i - turned / 2) + 1;
+    const int64_t at = i >= turned ? i : i < turned / 2 ? 2 * i : 2 * (i - turned / 2) + 1;
     rows.push_back(static_cast<int32_t>(row - i + at));
   }
   return rows;
+}
+
+// None where the file has the same order: most do, and the rows of a large model are many.
+std::shared_ptr<const Rows> heads_in_file(const AttentionOptions& options, int64_t heads) {
+  return pairs_neighbours(options) ? std::make_shared<const Rows>(head_rows(options, heads)) : nullptr;
 }
 
 // The file has for each head of keys: its queries, itself, its values. Ours: all queries, all keys, all values.
@@ -53,12 +59,6 @@ Rows grouped_rows(const AttentionOptions& options) {
   return rows;
 }
 
-std::shared_ptr<const Rows> unless_same(Rows rows) {
-  for (size_t i = 0; i < rows.size(); ++i)
-    if (rows[i] != static_cast<int32_t>(i)) return std::make_shared<const Rows>(std::move(rows));
-  return nullptr;
-}
-
 }  // namespace
 
 Attention::Attention(const AttentionNames& names, const AttentionOptions& options) : options_(options) {
@@ -69,15 +69,14 @@ Attention::Attention(const AttentionNames& names, const AttentionOptions& option
     q_ = Linear(options.width, {{names.qkv[0], q_size}}, projection);
     kv_ = Linear(options.width, {{names.qkv[1], kv_size}, {names.qkv[2], kv_size}}, projection);
   } else if (names.qkv.size() == 1) {
-    const auto rows = options.fused_by_heads ? unless_same(grouped_rows(options)) : nullptr;
+    const auto rows = options.fused_by_heads ? std::make_shared<const Rows>(grouped_rows(options)) : nullptr;
     qkv_ = Linear(options.width, {{.name = names.qkv[0], .size = q_size + 2 * kv_size, .file_rows = rows}}, projection);
   } else {
-    qkv_ =
-        Linear(options.width,
-               {{.name = names.qkv[0], .size = q_size, .file_rows = unless_same(head_rows(options, shape.heads))},
-                {.name = names.qkv[1], .size = kv_size, .file_rows = unless_same(head_rows(options, shape.kv_heads))},
-                {names.qkv[2], kv_size}},
-               projection);
+    qkv_ = Linear(options.width,
+                  {{.name = names.qkv[0], .size = q_size, .file_rows = heads_in_file(options, shape.heads)},
+                   {.name = names.qkv[1], .size = kv_size, .file_rows = heads_in_file(options, shape.kv_heads)},
+                   {names.qkv[2], kv_size}},
+                  projection);
   }
   output_ = Linear(q_size, {{names.output, options.width}},
                    {ParameterRole::attention, options.output_bias, options.layout, options.initial_output});

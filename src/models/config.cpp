@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "models/config_family.h"
+#include "models/config_sizes.h"
 #include "models/missing_keys.h"
 
 namespace limpid {
@@ -18,9 +19,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr uintmax_t kMaxBytes = 16 << 20;  // a real config.json has some kilobytes
 
-// Numbers in the model, roughly; as a floating point number, since absurd sizes overflow every other.
+// As a floating point number, since absurd sizes overflow every other.
+double product(auto... sizes) { return (1.0 * ... * static_cast<double>(sizes)); }
+
+// Numbers in the model, roughly.
 double estimated_parameters(const Config& config) {
-  const auto product = [](auto... sizes) { return (1.0 * ... * static_cast<double>(sizes)); };
   double count = product(config.vocab + config.max_positions + config.token_types, config.width);
   for (const StackConfig& stack : {config.encoder, config.decoder})
     count += product(stack.layers, config.width, 2 * (stack.heads + stack.kv_heads), config.head_size) +
@@ -80,6 +83,23 @@ std::optional<std::string> next_missing(Json& json, const std::string& key) {
 
 }  // namespace
 
+void check_files_hold(const Config& config, int64_t tensors, int64_t bytes, std::string_view where) {
+  const int64_t layers =
+      config.recurrent() ? config.rnn.layers : std::max(config.encoder.layers, config.decoder.layers);
+  check(layers <= tensors,
+        "{}: the config speaks of {} layers, but the files hold {} tensors: do they belong together?", where, layers,
+        tensors);
+  const ExpertConfig& experts = config.experts;
+  double least = product(experts.count, experts.features, config.width, 3);  // of one layer, and the queries of all
+  for (const StackConfig& stack : {config.encoder, config.decoder})
+    least += product(stack.layers, stack.heads, config.head_size, config.width);
+  constexpr double kMostPerByte = 4;  // the smallest type has more than two bits
+  check(least <= kMostPerByte * static_cast<double>(bytes),
+        "{}: the config speaks of {} layers of {} heads and {} experts, {:.0f} numbers at least, but the files hold {} "
+        "bytes: do they belong together?",
+        where, layers, config.stack().heads, experts.count, least, bytes);
+}
+
 void check_consistency(const Config& config) {
   check(config.positions != PositionKind::rotary || config.rope.turned(config.head_size) % 2 == 0,
         "[config] a head has {} numbers ({} {}): allowed with rotary positions, which turn pairs, is an even number",
@@ -93,7 +113,7 @@ void check_consistency(const Config& config) {
         "[config] dropout on activations is {} with tanh: allowed is 0", config.dropout.activation);
   for (const int64_t layers : {config.encoder.layers, config.decoder.layers, config.rnn.layers})
     check(layers <= kMostLayers, "[config] the model has {} layers: allowed are {}", layers, kMostLayers);
-  // The table of sines and cosines is made before anything is read.
+  // A table of sines and cosines is made for every text, up to its length.
   constexpr double kMostSinusoids = 1 << 27;
   check(config.positions != PositionKind::sinusoidal ||
             static_cast<double>(config.max_positions) * static_cast<double>(config.width) <= kMostSinusoids,
@@ -102,6 +122,16 @@ void check_consistency(const Config& config) {
   constexpr double kMost = 1e15;  // far beyond any memory, far below what overflows
   const double count = estimated_parameters(config);
   check(count <= kMost, "[config] the sizes ask for {:.1e} parameters: allowed are {:.0e}", count, kMost);
+  // What a model takes before it has any weights: every expert has names and shapes, every number of a head a place.
+  constexpr double kMostExperts = 1 << 17, kMostHeadNumbers = 1 << 24;
+  for (const StackConfig& stack : {config.encoder, config.decoder}) {
+    const double experts = product(stack.layers, config.experts.count);
+    check(experts <= kMostExperts, "[config] {} layers of {} experts: allowed are {:.0f} experts in all", stack.layers,
+          config.experts.count, kMostExperts);
+    check(product(stack.layers, stack.heads, config.head_size) <= kMostHeadNumbers,
+          "[config] {} layers of {} heads of {} numbers: allowed are {:.0f} numbers in all", stack.layers, stack.heads,
+          config.head_size, kMostHeadNumbers);
+  }
 }
 
 Config parse_config(const Json& json) {

@@ -55,7 +55,7 @@ std::vector<Json> read_log(const fs::path& path) {
   std::vector<Json> events;
   for (const std::string& line : new_lines(path, offset)) {
     Json event = parsed(line);
-    if (event.is_object()) {
+    if (event.is_object() && event.value("event", Json("")).is_string()) {
       event["line"] = events.size() + 1;
       events.push_back(std::move(event));
     } else {

@@ -52,6 +52,7 @@ class Serving : public testing::Test {
     if (special.end >= 0) file["eos_token_id"] = special.end;
     if (special.begin >= 0) file["bos_token_id"] = special.begin;
     const SmallModel small = small_model(file);
+    make_folder(folder_->path() / name);
     write_model(folder_->path() / name, small.model->config(), *small.parameters);
     save_tokenizers(folder_->path() / name, type, tokenizers);
   }

@@ -126,11 +126,24 @@ TEST_F(DamagedTokenizerJson, SequencesInSequences) {
   EXPECT_THAT(error(nested), HasSubstr("nested deeper"));
 }
 
+// A table of ids is made for as many tokens as there are, not for as many as one of them says.
+TEST_F(DamagedTokenizerJson, IdsFarBeyondTheTokensAreRefused) {
+  write({{"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+         {"model", {{"type", "WordLevel"}, {"vocab", {{"a", 0}, {"<unk>", 1 << 24}}}, {"unk_token", "<unk>"}}}});
+  EXPECT_THAT(error_of([&] { load_tokenizers(folder_.path()); }), HasSubstr("ids lie between 0 and 65544"));
+}
+
 TEST_F(DamagedTokenizerJson, MessagesAreOurs) {
   write({{"model", {{"type", "BPE"}, {"vocab", "text"}, {"merges", 3}}}});
   EXPECT_THAT(error_of([&] { load_tokenizers(folder_.path()); }), Not(HasSubstr("json.exception")));
   write_text(folder_ / "tokenizer.json", "{\"a\": 1,,}");
   EXPECT_THAT(error_of([&] { load_tokenizers(folder_.path()); }), Not(HasSubstr("json.exception")));
+}
+
+TEST_F(DamagedTokenizerJson, SettingsOfAnotherTypeAreErrors) {
+  write_text(folder_ / "vocab.txt", "[UNK]\n[CLS]\n[SEP]\na\n");
+  write_text(folder_ / "tokenizer_config.json", R"({"do_lower_case": 3})");
+  EXPECT_THAT(error_of([&] { load_tokenizers(folder_.path()); }), HasSubstr("type must be boolean, but is number"));
 }
 
 TEST_F(DamagedTokenizerJson, WordsHaveTheUnknownThatTheFileNames) {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "text/gunzip.h"
 #include "text/utf8.h"
 
 namespace limpid {
@@ -68,76 +68,20 @@ class FileBytes {
   std::array<char, kChunk> buffer_;
 };
 
-// The bytes that a gzip file holds, of all its members one after the other.
-class GzipBytes {
- public:
-  explicit GzipBytes(FileBytes& file) : file_(file) {
-    if (inflateInit2(&stream_, 15 + 16) != Z_OK)
-      fail(ErrorKind::out_of_memory, "[text] {}: no memory to unpack it", file_.path());
-  }
-  GzipBytes(const GzipBytes&) = delete;
-  GzipBytes& operator=(const GzipBytes&) = delete;
-  ~GzipBytes() { inflateEnd(&stream_); }
-
-  // Takes the first bytes of the file, which told that it is gzip.
-  void begin(std::string_view packed) { take(packed); }
-
-  std::string_view next(int64_t line) {
-    stream_.next_out = reinterpret_cast<Bytef*>(buffer_.data());
-    stream_.avail_out = kChunk;
-    while (stream_.avail_out == kChunk) {
-      if (stream_.avail_in == 0) take(file_.next());
-      if (stream_.avail_in == 0) {
-        check(between_members_, "[text] {}: its gzip data end too early, after line {}: copy or download it again",
-              file_.path(), line);
-        break;
-      }
-      if (between_members_ && *stream_.next_in == 0) {  // zeros that pad the file to a block
-        ++stream_.next_in;
-        --stream_.avail_in;
-        continue;
-      }
-      between_members_ = false;
-      const int result = inflate(&stream_, Z_NO_FLUSH);
-      if (result == Z_STREAM_END) {
-        between_members_ = true;
-        inflateReset(&stream_);
-      } else {
-        check(result == Z_OK || result == Z_BUF_ERROR,
-              "[text] {}: its gzip data are damaged after line {} ({}): copy or download it again", file_.path(), line,
-              stream_.msg != nullptr ? stream_.msg : "zlib gives no reason");
-      }
-    }
-    return {buffer_.data(), kChunk - stream_.avail_out};
-  }
-
- private:
-  void take(std::string_view packed) {
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // zlib only reads it
-    stream_.avail_in = static_cast<uInt>(packed.size());
-  }
-
-  FileBytes& file_;
-  z_stream stream_ = {};
-  bool between_members_ = false;
-  std::array<char, kChunk> buffer_;
-};
-
 }  // namespace
 
 struct LineReader::State {
   State(const std::filesystem::path& path, LongLines lines, size_t most)
       : file(path), long_lines(lines), longest(most) {
     chunk = file.next();
-    if (chunk.starts_with("\x1f\x8b")) {
-      gzip = std::make_unique<GzipBytes>(file);
-      gzip->begin(chunk);
-      chunk = gzip->next(0);
-    }
+    if (!Gunzip::is_gzip(chunk)) return;
+    gzip = std::make_unique<Gunzip>(file.path());
+    chunk = gzip->next(
+        [this, first = chunk]() mutable { return first.empty() ? file.next() : std::exchange(first, {}); }, 0);
   }
 
   bool refill() {
-    chunk = gzip ? gzip->next(number) : file.next();
+    chunk = gzip ? gzip->next([this] { return file.next(); }, number) : file.next();
     return !chunk.empty();
   }
 
@@ -164,7 +108,7 @@ struct LineReader::State {
   }
 
   FileBytes file;
-  std::unique_ptr<GzipBytes> gzip;
+  std::unique_ptr<Gunzip> gzip;
   std::string_view chunk;  // bytes not yet given out
   std::string parts;       // a line that several chunks share
   std::string rest;        // of a line that is given in parts

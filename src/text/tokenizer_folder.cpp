@@ -317,7 +317,9 @@ bool has_tokenizers(const fs::path& folder) {
   return false;
 }
 
-Tokenizers load_tokenizers(const fs::path& folder) {
+namespace {
+
+Tokenizers load_folder(const fs::path& folder) {
   const auto has = [&](const char* name) { return path_exists(folder / name); };
   if (has("source.spm") || has("target.spm")) return load_marian(folder);
   if (has("tokenizer.model")) return load_sentencepiece(folder / "tokenizer.model");
@@ -335,7 +337,7 @@ Tokenizers load_tokenizers(const fs::path& folder) {
       folder.string());
 }
 
-Tokenizers load_tokenizer_file(const fs::path& file) {
+Tokenizers load_file(const fs::path& file) {
   const fs::path folder = file.parent_path();
   const std::string name = file.filename().string();
   if (name == "tokenizer.json") return read_tokenizer_json(file);
@@ -349,5 +351,22 @@ Tokenizers load_tokenizer_file(const fs::path& file) {
   if (file.extension() == ".json") return read_tokenizer_json(file);
   return name == "spiece.model" ? load_spiece(file) : load_sentencepiece(file);
 }
+
+// A value of another type than its key asks for, in whichever of the files.
+Tokenizers well_formed(Tokenizers (*load)(const fs::path&), const fs::path& path) {
+  try {
+    return load(path);
+  } catch (const json::exception& error) {
+    fail(
+        "[tokenizer] {}: its files are not laid out as a tokenizer's are ({}): are they whole, and do they belong "
+        "together?",
+        path.string(), json_reason(error));
+  }
+}
+
+}  // namespace
+
+Tokenizers load_tokenizers(const fs::path& folder) { return well_formed(load_folder, folder); }
+Tokenizers load_tokenizer_file(const fs::path& file) { return well_formed(load_file, file); }
 
 }  // namespace limpid

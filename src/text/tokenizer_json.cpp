@@ -189,7 +189,8 @@ ordered_json vocabulary_json(const Vocabulary& vocabulary) {
 
 std::shared_ptr<const Vocabulary> vocabulary_from_json(const json& members, std::span<const std::string> special,
                                                        const std::string& where, const json& config) {
-  constexpr int64_t largest = 1 << 24;  // of the ids
+  // Of the ids, which may leave some out: a few bytes must not ask for a table of millions.
+  const int64_t largest = (1 << 16) + 4 * std::ssize(members);
   std::vector<std::string> pieces;
   for (const auto& [piece, value] : members.items()) {
     const int64_t id = value.get<int64_t>();

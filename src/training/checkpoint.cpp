@@ -121,7 +121,8 @@ class PartialFolder {
  public:
   explicit PartialFolder(fs::path path) : path_(std::move(path)) {
     remove();  // of an earlier attempt of this process
-    make_folder(path_);
+    make_inner_folder(path_.parent_path());
+    make_inner_folder(path_);
   }
   PartialFolder(const PartialFolder&) = delete;
   PartialFolder& operator=(const PartialFolder&) = delete;

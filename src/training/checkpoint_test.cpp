@@ -211,6 +211,7 @@ TEST(Checkpoint, TheMeanOfSeveralIsTakenInDouble) {
   std::vector<fs::path> paths;
   for (TrainingExample* example : {&a, &b, &c}) {
     paths.push_back(folder / std::to_string(paths.size()));
+    make_folder(paths.back());
     write_model(paths.back(), example->small.model->config(), example->parameters(), kRealType);
   }
   average_checkpoints(paths, mean.parameters());

@@ -120,7 +120,7 @@ class Preparation {
 
   // `trained`: what the run has been trained on before, if it has; its tokenizer stays.
   Dataset make(const DatasetRecord& record, const std::optional<DatasetRecord>& trained) {
-    make_folder(data_);
+    make_inner_folder(data_);
     std::error_code ignored;
     fs::remove(data_ / "dataset.json", ignored);  // until the new one is whole
     survey();
@@ -368,10 +368,13 @@ bool Preparation::is_made(const DatasetRecord& record) const {
 Dataset Preparation::load() const {
   const Json json = read_json(data_ / "dataset.json");
   const char* const remedy = "delete the folder it is in, it is made again from the text";
+  const auto made = json.is_object() && json.contains("made_from") ? record_from(json["made_from"]) : std::nullopt;
+  check(made.has_value(), "[data] {}: does not say what the ids were made from: {}", (data_ / "dataset.json").string(),
+        remedy);
   Dataset dataset;
   std::map<std::string, std::string> checksums;
   try {
-    dataset.record = record_from(json.at("made_from")).value();
+    dataset.record = *made;
     checksums = json.at("checksums").get<std::map<std::string, std::string>>();
     dataset.train_report = report_from(json.at("train"));
     dataset.valid_report = report_from(json.at("valid"));

@@ -19,24 +19,20 @@ void check_model_is_kept(const RunFolder& folder) {
         folder.path().string(), folder.path().string());
 }
 
-std::optional<Recipe> former_recipe(const RunFolder& folder, const std::function<void(const std::string&)>& note) {
-  if (!folder.has_checkpoint()) return std::nullopt;
+FormerSettings former_settings(const RunFolder& folder, const Recipe& recipe, const TrainingOptions& options) {
+  if (!folder.has_checkpoint()) return {};
+  FormerSettings former;
   try {
-    return load_recipe(folder / "recipe.toml");
+    former.recipe = load_recipe(folder / "recipe.toml");
   } catch (const Error& error) {
-    note(fmt::format("The settings this run had cannot be compared with those of now: {}", error.what()));
-    return std::nullopt;
+    former.changes = {fmt::format("recipe.toml, which says what they were, cannot be read: {}", error.what())};
   }
-}
-
-std::vector<std::string> accepted_changes(const RunFolder& folder, const Recipe& former, const Recipe& recipe,
-                                          const TrainingOptions& options) {
-  std::vector<std::string> changes = result_changes(former, recipe);
-  check(changes.empty() || options.accept_changes(changes),
+  if (former.recipe) former.changes = result_changes(*former.recipe, recipe);
+  check(former.changes.empty() || options.accept_changes(former.changes),
         "[train] {}: the run was trained with other settings: {}: put them back, allow the change, or name another "
         "folder",
-        folder.path().string(), fmt::join(changes, ", "));
-  return changes;
+        folder.path().string(), fmt::join(former.changes, ", "));
+  return former;
 }
 
 int64_t expected_steps(const Recipe& recipe, int64_t batches_per_epoch) {

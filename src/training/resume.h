@@ -13,13 +13,15 @@ namespace limpid {
 // An Error where the folder has a trained model and no checkpoint: training would begin again and write over it.
 void check_model_is_kept(const RunFolder& folder);
 
-// The recipe that the checkpoints were made with; nothing where there are none or it cannot be read, which `note` says.
-std::optional<Recipe> former_recipe(const RunFolder& folder, const std::function<void(const std::string&)>& note);
+// What a run goes on from: the recipe that its checkpoints were made with, where there are some and it can be read; and
+// what is other now and changes the result, each as "key old → new".
+struct FormerSettings {
+  std::optional<Recipe> recipe;
+  std::vector<std::string> changes;
+};
 
-// The settings that change the result, each as "key old → new"; an Error where there are some and they are not
-// accepted.
-std::vector<std::string> accepted_changes(const RunFolder& folder, const Recipe& former, const Recipe& recipe,
-                                          const TrainingOptions& options);
+// An Error where there are changes and they are not accepted, and where nobody can tell whether there are.
+FormerSettings former_settings(const RunFolder& folder, const Recipe& recipe, const TrainingOptions& options);
 
 // Updates until the run's end by steps or epochs; 0: not known.
 int64_t expected_steps(const Recipe& recipe, int64_t batches_per_epoch);

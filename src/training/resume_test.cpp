@@ -111,6 +111,17 @@ TEST_F(ResumeTest, ACosineSaysThatItIsStretched) {
   EXPECT_THAT(listener_.notes[0], HasSubstr("with 20 steps instead of 10 the learning rate goes on at"));
 }
 
+TEST_F(ResumeTest, AMeanOfCheckpointsReplacesNothingBetterEither) {
+  const TrainingResult first = run(until(10, {"checkpoint.average=2"}), "run");
+  const std::string model = bytes("run/model.safetensors");
+  accepts_changes_ = true;
+  const TrainingResult longer = run(until(16, {"checkpoint.average=2", "schedule.learning_rate=3"}), "run");
+  EXPECT_DOUBLE_EQ(longer.final.loss, first.final.loss);
+  EXPECT_TRUE(bytes("run/model.safetensors") == model);
+  ASSERT_EQ(listener_.notes.size(), 1u);
+  EXPECT_THAT(listener_.notes[0], AllOf(HasSubstr("The mean of the last checkpoints"), HasSubstr("which stays")));
+}
+
 // A kill between the checkpoint with the best weights and the model that they are.
 TEST_F(ResumeTest, TheBestWeightsBecomeTheModelWhenTheRunGoesOn) {
   run(until(12), "whole");
@@ -148,6 +159,14 @@ TEST_F(ResumeTest, AnAcceptedChangeIsInTheLog) {
   EXPECT_EQ(run(until(20, {"schedule.learning_rate=0.02"}), "run").steps, 20);
   EXPECT_EQ(listener_.steps.front().learning_rate, 0.02);
   EXPECT_THAT(bytes("run/log.jsonl"), HasSubstr("schedule.learning_rate 0.01 → 0.02"));
+}
+
+TEST_F(ResumeTest, SettingsThatNobodyKnowsNeedConsentToo) {
+  run(until(20), "run", 5);
+  fs::remove(corpus_ / "run/recipe.toml");
+  EXPECT_THAT(error_of(until(20, {"schedule.learning_rate=0.02"}), "run"), HasSubstr("recipe.toml, which says what"));
+  accepts_changes_ = true;
+  EXPECT_EQ(run(until(20), "run").steps, 20);
 }
 
 // ---- files of the run
@@ -212,6 +231,25 @@ TEST_F(ResumeTest, ARunStopsWhenItsFolderIsTakenAway) {
       EXPECT_THAT(error.what(), HasSubstr("the folder was moved or its lock removed"));
     }
     EXPECT_FALSE(moved && fs::exists(corpus_ / "run"));
+  }
+}
+
+// Between two updates, and in the last validation, after which only the end is written.
+TEST_F(ResumeTest, AFolderTakenAwayInAValidationIsNotMadeAgain) {
+  for (const int64_t at : {3, 20}) {
+    fs::remove_all(corpus_ / "run");
+    fs::remove_all(corpus_ / "elsewhere");
+    RunFolder folder(corpus_ / "run");
+    const auto take_away = [&](const Model&, const Dataset&, int64_t step) {
+      if (step == at) fs::rename(corpus_ / "run", corpus_ / "elsewhere");
+    };
+    try {
+      train(until(20), folder, listener_, {.validated = take_away});
+      FAIL() << "went on";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("the folder was moved or its lock removed"));
+    }
+    EXPECT_FALSE(fs::exists(corpus_ / "run"));
   }
 }
 

@@ -97,12 +97,10 @@ class Trainer {
 
   // The result, where the run was finished before and nothing remains to be done.
   std::optional<TrainingResult> start() {
-    std::optional<Recipe> former;
-    std::vector<std::string> changes;
+    FormerSettings former;
     if (ranks_.first()) {
       remove_unfinished(folder_.checkpoints());
-      former = former_recipe(folder_, [&](const std::string& text) { observer_.note(text); });
-      if (former) changes = accepted_changes(folder_, *former, recipe_, options_);
+      former = former_settings(folder_, recipe_, options_);
     }
     const auto resumed = read_state([&](TrainingState& state) -> std::string {
       const auto last = read_last_checkpoint(folder_.checkpoints(), state);
@@ -116,19 +114,20 @@ class Trainer {
       if (auto done = finished_before()) return done;
       check_not_past(folder_, recipe_, progress_);
     }
-    if (ranks_.first()) begin_files(former, changes, !resumed.empty());
+    if (ranks_.first()) begin_files(former, !resumed.empty());
     share_progress();
     observer_.starting(dataset_, model_->config(), parameters_.trainable_size(), progress_.step);
     return std::nullopt;
   }
 
   // Only once the checkpoint has been read: where it is of another model, the one in the folder stays as it was.
-  void begin_files(const std::optional<Recipe>& former, const std::vector<std::string>& changes, bool resumed) {
+  void begin_files(const FormerSettings& former, bool resumed) {
+    folder_.check_held();
     write_model_files(folder_.path(), recipe_, model_->config());
     write_record();
     logs_.open(folder_, resumed ? std::optional(progress_.step) : std::nullopt);
-    if (!changes.empty()) logs_.changed(progress_.step, changes);
-    if (resumed) take_up(former);
+    if (!former.changes.empty()) logs_.changed(progress_.step, former.changes);
+    if (resumed) take_up(former.recipe);
   }
 
   // Begins anew, then `read` puts what is on rank 0's disk into the state there and says its name ("": nothing); all
@@ -174,15 +173,16 @@ class Trainer {
         checkpoint_pointed_at(folder_.checkpoints(), "best") != std::optional(last_saved_))
       keep_best();
     const std::string& metric = recipe_.validation.metric;
+    if (finished_ && finished_->steps <= progress_.step && (!former || former->validation.metric == metric))
+      standing_ = finished_->final;
     if (former && former->validation.metric != metric) {  // nothing is known of how good the model is by the new one
       progress_.best = worst_value(metric);
       progress_.best_loss = RunProgress().best_loss;
-    } else if (finished_ && finished_->steps <= progress_.step &&
-               is_better(metric_value(finished_->final, metric), progress_.best, metric)) {
-      // What an earlier end has left as the model is replaced by nothing worse, a mean of checkpoints included.
-      progress_.best = metric_value(finished_->final, metric);
-      progress_.best_loss = finished_->final.loss;
-      progress_.best_step = finished_->final.step;
+    } else if (standing_ && is_better(metric_value(*standing_, metric), progress_.best, metric)) {
+      // What an earlier end has left as the model is replaced by nothing worse.
+      progress_.best = metric_value(*standing_, metric);
+      progress_.best_loss = standing_->loss;
+      progress_.best_step = standing_->step;
     }
     const bool stretched = recipe_.schedule.kind == "cosine" || recipe_.schedule.kind == "linear";
     const int64_t before = former ? expected_steps(*former, batches_.batches_per_epoch()) : steps_;
@@ -198,6 +198,7 @@ class Trainer {
   }
 
   void write_record() const {
+    folder_.check_held();
     write_run_record(
         folder_.path(),
         {.command = options_.command, .seed = recipe_.seed, .dataset = dataset_.record, .finished = finished_});
@@ -375,6 +376,7 @@ class Trainer {
   // never there without one.
   void keep_best() {
     if (!ranks_.first()) return;
+    folder_.check_held();
     const Courier::AtWork writing(ranks_);
     with_average([&] {
       write_model(folder_.path(), model_->config(), parameters_);
@@ -392,6 +394,7 @@ class Trainer {
       for (const Moment moment : {Moment::mean, Moment::square}) updater_.moments()->gathered(moment);
       return;
     }
+    folder_.check_held();
     const Courier::AtWork writing(ranks_);
     logs_.sync();
     write_checkpoint(folder_.checkpoints(), last_saved_, state());
@@ -439,11 +442,25 @@ class Trainer {
     result.final.epoch = progress_.position.epoch;
     if (!ranks_.first()) return result;
     const Courier::AtWork writing(ranks_);
-    if (averaged) write_model(folder_.path(), model_->config(), parameters_);
+    if (averaged) keep_mean(result.final);
     finished_ = {.steps = progress_.step, .why = why, .final = result.final};
     write_record();
     logs_.validation(result.final, "finished");
     return result;
+  }
+
+  // The mean becomes the folder's model, unless an earlier end has left a better one: then `final` is of the model that
+  // stays.
+  void keep_mean(ValidationReport& final) {
+    const std::string& metric = recipe_.validation.metric;
+    if (!standing_ || !is_better(metric_value(*standing_, metric), metric_value(final, metric), metric)) {
+      folder_.check_held();
+      return write_model(folder_.path(), model_->config(), parameters_);
+    }
+    observer_.note(fmt::format(
+        "The mean of the last checkpoints (loss {:.4f}) is worse than the model of step {} (loss {:.4f}), which stays.",
+        final.loss, standing_->step, standing_->loss));
+    final = best_report_ ? *best_report_ : *standing_;
   }
 
   TrainingResult result(const std::string& why) const {
@@ -474,7 +491,8 @@ class Trainer {
   Pace pace_;
   RunLogs logs_;  // of rank 0
   std::string last_saved_;
-  std::optional<FinishedRun> finished_;  // the last end of the run, if it came to one
+  std::optional<FinishedRun> finished_;       // the last end of the run, if it came to one
+  std::optional<ValidationReport> standing_;  // of the model that this end has left, where the metric is the same
   std::optional<std::string>
       returned_to_;  // the checkpoint of the last rollback ("": the start) until another is written
 };

@@ -252,6 +252,14 @@ std::string mutate_gguf(const std::string& bytes, Random& random) {
   return form->bytes();
 }
 
+std::string mutate_folder(const std::string& bytes, Random& random) {
+  const size_t border = bytes.find('\0');
+  if (border == std::string::npos || random.below(20) == 0) return mutate_bytes(bytes, random);
+  const std::string config = bytes.substr(0, border), weights = bytes.substr(border + 1);
+  if (random.below(2) == 0) return mutate_json(config, random) + '\0' + weights;
+  return config + '\0' + mutate_safetensors(weights, random);
+}
+
 }  // namespace
 
 std::string mutate(const std::string& input, Shape shape, uint64_t seed) {
@@ -261,6 +269,7 @@ std::string mutate(const std::string& input, Shape shape, uint64_t seed) {
     case Shape::safetensors: return mutate_safetensors(input, random);
     case Shape::protobuf: return random.below(5) == 0 ? mutate_bytes(input, random) : mutate_protobuf(input, random);
     case Shape::gguf: return mutate_gguf(input, random);
+    case Shape::folder: return mutate_folder(input, random);
     case Shape::bytes: break;
   }
   return mutate_bytes(input, random);

@@ -19,14 +19,20 @@
 #include "inspect/sae.h"
 #include "models/config.h"
 #include "server/http.h"
+#include "server/json_fields.h"
 #include "server/transport.h"
 #include "text/chat_template.h"
 #include "text/line_reader.h"
 #include "text/sentencepiece_tokenizer.h"
 #include "text/token_store.h"
 #include "text/tokenizer_json.h"
+#include "text/tokenizer_training.h"
 #include "training/checkpoint.h"
+#include "training/dataset_record.h"
 #include "training/recipe.h"
+#include "training/run_log.h"
+#include "training/run_progress.h"
+#include "training/run_record.h"
 
 namespace limpid::fuzz {
 namespace {
@@ -40,7 +46,7 @@ const TemporaryFolder& folder() {
 }
 
 // The bytes as a file. Not written by AtomicFile, which waits for the disk.
-fs::path as_file(const std::string& name, std::string_view bytes) {
+fs::path as_file(const fs::path& name, std::string_view bytes) {
   fs::path path = folder() / name;
   fs::create_directories(path.parent_path());
   std::FILE* const file = std::fopen(path.c_str(), "wb");
@@ -89,7 +95,20 @@ void read_model(const fs::path& path) {
 
 void read_gguf(std::string_view bytes) { read_model(as_file("file.gguf", bytes)); }
 
-void read_config(std::string_view bytes) { load_config(as_file("config.json", bytes).string()); }
+// All that a config asks for is built, as limpid params does.
+void read_config(std::string_view bytes) { make_model(load_config(as_file("config.json", bytes).string())); }
+
+// The part before the first zero byte as one file, that behind it as another; the folder they lie in.
+fs::path as_two_files(std::string_view bytes, const fs::path& first, const fs::path& second) {
+  const size_t border = std::min(bytes.find('\0'), bytes.size());
+  as_file(second, bytes.substr(std::min(border + 1, bytes.size())));
+  return as_file(first, bytes.substr(0, border)).parent_path();
+}
+
+// Float and quantised weights: what the config says of them decides.
+void read_folder(std::string_view bytes) {
+  load_model(as_two_files(bytes, "model/config.json", "model/model.safetensors"), {.need_tokenizers = false});
+}
 
 void read_generation(std::string_view bytes) {
   read_generation_config(as_file("generation/generation_config.json", bytes).parent_path(), 100);
@@ -121,10 +140,7 @@ void read_place(std::string_view bytes) {
 
 // The config, a zero byte, the weights.
 void read_sae_folder(std::string_view bytes) {
-  const size_t border = std::min(bytes.find('\0'), bytes.size());
-  const fs::path config = as_file("sae/cfg.json", bytes.substr(0, border));
-  as_file("sae/sae_weights.safetensors", bytes.substr(std::min(border + 1, bytes.size())));
-  read_sae(config.parent_path());
+  read_sae(as_two_files(bytes, "sae/cfg.json", "sae/sae_weights.safetensors"));
 }
 
 void read_lines(std::string_view bytes) {
@@ -145,14 +161,69 @@ void read_tokens(std::string_view bytes) {
   store.check_ids(1000, 1000);
 }
 
-// state.json and manifest.json of a checkpoint whose other files are whole.
-void read_state(std::string_view bytes) {
-  static const fs::path checkpoint = [] {
-    write_seed_checkpoint(folder() / "checkpoint");
-    return folder() / "checkpoint";
-  }();
-  as_file("checkpoint/manifest.json", bytes);
+// A checkpoint that is whole but for one file.
+fs::path checkpoint_with(const std::string& name, std::string_view bytes) {
+  write_seed_checkpoint(folder() / ("with-" + name));
+  return as_file("with-" + name + "/" + name, bytes).parent_path();
+}
+
+void read_manifest(std::string_view bytes) {
+  static const fs::path checkpoint = checkpoint_with("manifest.json", "");
+  as_file(checkpoint / "manifest.json", bytes);
   verify_checkpoint(checkpoint);
+}
+
+// Its checksum is right: what it says is wrong.
+void read_state(std::string_view bytes) {
+  static const fs::path checkpoint = checkpoint_with("state.json", "");
+  as_file(checkpoint / "state.json", bytes);
+  RunProgress::from(read_seed_checkpoint(checkpoint));
+}
+
+void read_moments(std::string_view bytes) {
+  static const fs::path checkpoint = checkpoint_with("optimizer.safetensors", "");
+  as_file(checkpoint / "optimizer.safetensors", bytes);
+  read_seed_checkpoint(checkpoint);
+}
+
+void read_record(std::string_view bytes) {
+  const fs::path run = as_file("run/training.json", bytes).parent_path();
+  read_finished(run);
+  trained_dataset(run);
+}
+
+void read_log(std::string_view bytes) { read_run_log(as_file("log/log.jsonl", bytes).parent_path()); }
+
+// An object with the files of a tokenizer: their names, and what they hold as text or as JSON.
+void read_tokenizer_files(std::string_view bytes) {
+  const nlohmann::json files = parse_json(bytes, "[fuzz]");
+  check(files.is_object(), "[fuzz] no object");
+  for (const char* name : {"config.json", "vocab.json", "merges.txt", "vocab.txt", "tokenizer_config.json",
+                           "special_tokens_map.json", "added_tokens.json"}) {
+    const fs::path path = folder() / "tokenizer" / name;
+    if (!files.contains(name))
+      fs::remove(path);
+    else if (files[name].is_string())
+      as_file(path, files[name].get<std::string>());
+    else
+      as_file(path, files[name].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  }
+  use(*load_tokenizers(folder() / "tokenizer").source);
+}
+
+// The fields of a request, each asked for as the routes do.
+void read_fields(std::string_view bytes) {
+  JsonFields fields{std::string(bytes)};
+  fields.number("temperature", 0, 2);
+  fields.whole("max_tokens", 16, 1, 4096);
+  fields.flag("stream");
+  fields.texts("stop");
+  fields.wholes("positions");
+  if (fields.has("prompt") && fields.any("prompt")->is_array()) fields.ids("prompt", 100);
+  fields.text("model");
+  fields.unless("best_of", 1);
+  fields.ignore({"user"});
+  fields.finish();
 }
 
 // What a connection reads, and the form that its body may be.
@@ -190,6 +261,7 @@ constexpr Reader kReaders[] = {
     {"safetensors_index", Shape::json, read_index, seeds_of_index},
     {"gguf", Shape::gguf, read_gguf, seeds_of_gguf},
     {"config", Shape::json, read_config, seeds_of_config},
+    {"folder", Shape::folder, read_folder, seeds_of_folder},
     {"generation_config", Shape::json, read_generation, seeds_of_generation_config},
     {"tokenizer_json", Shape::json, read_fast_tokenizer, seeds_of_tokenizer_json},
     {"sentencepiece", Shape::protobuf, read_sentencepiece, seeds_of_sentencepiece},
@@ -199,11 +271,17 @@ constexpr Reader kReaders[] = {
     {"recipe", Shape::bytes, read_recipe, seeds_of_recipe},
     {"interventions", Shape::bytes, read_interventions, seeds_of_interventions},
     {"place", Shape::bytes, read_place, seeds_of_place},
-    {"sae", Shape::bytes, read_sae_folder, seeds_of_sae},
+    {"sae", Shape::folder, read_sae_folder, seeds_of_sae},
     {"lines", Shape::bytes, read_lines, seeds_of_lines},
     {"token_store", Shape::bytes, read_tokens, seeds_of_token_store},
-    {"checkpoint", Shape::json, read_state, seeds_of_checkpoint},
+    {"checkpoint", Shape::json, read_manifest, seeds_of_checkpoint},
+    {"checkpoint_state", Shape::json, read_state, seeds_of_state},
+    {"checkpoint_moments", Shape::safetensors, read_moments, seeds_of_moments},
+    {"run_record", Shape::json, read_record, seeds_of_record},
+    {"run_log", Shape::bytes, read_log, seeds_of_log},
+    {"tokenizer_files", Shape::json, read_tokenizer_files, seeds_of_tokenizer_files},
     {"http", Shape::bytes, read_http, seeds_of_http},
+    {"request_fields", Shape::json, read_fields, seeds_of_fields},
     {"chat_template", Shape::bytes, read_chat_template, seeds_of_chat_template},
     {"sentence_settings", Shape::json, read_settings_of_vectors, seeds_of_sentence_settings},
 };

@@ -9,7 +9,8 @@
 
 namespace limpid::fuzz {
 
-enum class Shape { bytes, json, safetensors, protobuf, gguf };  // what a mutation should keep whole
+// What a mutation should keep whole. folder: a config, a zero byte, a safetensors file.
+enum class Shape { bytes, json, safetensors, protobuf, gguf, folder };
 
 struct Reader {
   const char* name;

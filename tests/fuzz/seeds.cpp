@@ -9,6 +9,7 @@
 #include "formats/gguf_export.h"
 #include "formats/model_folder.h"
 #include "formats/quantize.h"
+#include "formats/quantized_folder.h"
 #include "formats/safetensors_writer.h"
 #include "inspect/sae.h"
 #include "text/sentencepiece_model.h"
@@ -16,6 +17,8 @@
 #include "text/token_store.h"
 #include "text/tokenizer_training.h"
 #include "training/checkpoint.h"
+#include "training/manifest.h"
+#include "training/run_progress.h"
 
 namespace limpid::fuzz {
 namespace {
@@ -129,6 +132,20 @@ Seeds seeds_of_gguf() {
 }
 
 Seeds seeds_of_config() { return {kLlama, kGpt2, kMarian, kBert, kRnn}; }
+
+Seeds seeds_of_folder() {
+  Seeds seeds;
+  for (const char* config : {kLlama, kGpt2, kMarian, kBert, kRnn})
+    seeds.push_back(std::string(config) + '\0' + safetensors_of(config));
+  for (const int bits : {8, 4}) {
+    const TemporaryFolder folder;
+    const SmallModel small(kLlama);
+    const QuantizeOptions options{.bits = bits};
+    write_quantized_folder(folder / "m", *quantize(*small.model, options).model, options);
+    seeds.push_back(read_text(folder / "m/config.json") + '\0' + read_text(folder / "m/model.safetensors"));
+  }
+  return seeds;
+}
 
 Seeds seeds_of_generation_config() {
   return {R"({"num_beams":4,"max_length":20,"eos_token_id":[1,2],"bad_words_ids":[[3],[4,5]],"do_sample":true,)"
@@ -253,13 +270,60 @@ void write_seed_checkpoint(const fs::path& path) {
                    {.config = &small.model->config(),
                     .parameters = &small.parameters,
                     .optimizer = &optimizer,
-                    .progress = {{"step", 1}}});
+                    .progress = RunProgress{.step = 1}.json()});
 }
 
-Seeds seeds_of_checkpoint() {
+Json read_seed_checkpoint(const fs::path& path) {
+  static SmallModel small(kGpt2);
+  static Optimizer optimizer(small.parameters, {});
+  write_manifest(path);
+  TrainingState state{.parameters = &small.parameters, .optimizer = &optimizer};
+  read_checkpoint(path, state);
+  return state.progress;
+}
+
+namespace {
+
+std::string part_of_checkpoint(const char* name) {
   const TemporaryFolder folder;
   write_seed_checkpoint(folder / "step-1");
-  return {read_text(folder / "step-1/manifest.json")};
+  return read_text(folder / "step-1" / name);
+}
+
+}  // namespace
+
+Seeds seeds_of_checkpoint() { return {part_of_checkpoint("manifest.json")}; }
+Seeds seeds_of_state() { return {part_of_checkpoint("state.json")}; }
+Seeds seeds_of_moments() { return {part_of_checkpoint("optimizer.safetensors")}; }
+
+Seeds seeds_of_record() {
+  return {R"({"command":"limpid train x","version":"0.1","seed":1,"dataset":{"settings":{"unit":"lines"},)"
+          R"("train":[{"name":"a","xxh64":"0123456789abcdef"}],"valid":[],"tokenizer":{"tokenizer.json":"01"}},)"
+          R"("finished":{"steps":10,"why":"10 steps","step":8,"epoch":1,"loss":0.5,"bleu":20.5,"exact":0.5}})",
+          R"({"command":"","dataset":"0123456789abcdef","files_xxh64":{"a":"0123456789abcdef"}})"};
+}
+
+Seeds seeds_of_log() {
+  return {
+      "{\"event\":\"step\",\"step\":10,\"loss\":3.5,\"learning_rate\":0.001,\"gradient_norm\":1,"
+      "\"tokens_per_second\":100.5,\"seconds\":2.5}\n"
+      "{\"event\":\"validation\",\"step\":10,\"loss\":3.25,\"bleu\":1.5}\n"
+      "{\"event\":\"finished\",\"step\":10}\n{\"event\":\"st"};
+}
+
+Seeds seeds_of_tokenizer_files() {
+  return {
+      R"({"vocab.json":{"<|endoftext|>":0,"a":1,"b":2,"ab":3,"Ġ":4,"Ġa":6},"merges.txt":"#version: 0.2\na b\nĠ a\n",)"
+      R"("special_tokens_map.json":{"eos_token":"<|endoftext|>"},"added_tokens.json":{"<x>":5},)"
+      R"("tokenizer_config.json":{"add_bos_token":true,"model_max_length":16,"tokenizer_class":"GPT2Tokenizer"}})",
+      R"({"vocab.txt":"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\nword\n","config.json":{"model_type":"bert"},)"
+      R"("tokenizer_config.json":{"do_lower_case":true,"tokenizer_class":"BertTokenizer",)"
+      R"("added_tokens_decoder":{"0":{"content":"[PAD]","special":true}}}})"};
+}
+
+Seeds seeds_of_fields() {
+  return {R"({"model":"m","prompt":[1,2,3],"max_tokens":5,"temperature":0.5,"stop":["a","b"],"stream":false})",
+          R"({"model":"m","prompt":"a","positions":[0,-1],"stop":"x","best_of":1,"user":"u"})"};
 }
 
 Seeds seeds_of_http() {

@@ -1,29 +1,51 @@
 #!/usr/bin/env bash
 # Lets one allocation fail per distinct call stack: see README.md here.
-# Usage: allocations.sh BUILD [MOST]     MOST: numbers tried per command (2000)
+# Usage: allocations.sh BUILD [COMMAND...]     commands: params translate capture data export random quantize train
+# A command's stacks are found by a run in which nothing fails; then each fails once, in a run of its own.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-most=${2:-2000}
-gcc -O1 -shared -fPIC -o fail.so "$source_folder/tests/studies/fail_allocation.c" -ldl || exit 1
-"$limpid" train "$source_folder/recipes/copy.toml" --dump-config >/dev/null || exit 1
+commands=("${@:2}")
+((${#commands[@]})) || commands=(params translate capture data export random quantize train)
+gcc -O1 -fno-omit-frame-pointer -shared -fPIC -o fail.so "$source_folder/tests/studies/fail_allocation.c" -ldl || exit 1
 printf 'a b c\n' >in
 
-try() {
-  local n step=1 code
-  : >failed
-  for ((n = 1; n <= most * 50; n += step)); do
-    rm -rf out
-    cases=$((cases + 1))
-    LIMPID_FAIL=$n LIMPID_FAILED=$PWD/failed LD_PRELOAD=$PWD/fail.so timeout 120 "$limpid" "$@" >said.out 2>said <in
-    code=$?
-    # The loader and the start of the C library are not ours; a message about memory is what is wanted.
-    clear_end "$code" said || grep -q 'error while loading' said || wrong "$* with allocation $n failing: exit code $code, says: $(tail -1 said)"
-    ((cases % most == 0)) && break
-    ((n < 500)) || step=$((1 + n / 100)) # later ones are more and more alike
-  done
+# run COMMAND NAME=VALUE: fresh output, under the interposer.
+run() {
+  local with=(timeout 60 setarch "$(uname -m)" -R env "$2" "LD_PRELOAD=$PWD/fail.so" "$limpid")
+  rm -rf out
+  case $1 in
+    params) "${with[@]}" params whole ;;
+    translate) "${with[@]}" translate whole <in ;;
+    capture) "${with[@]}" look whole capture 'a b c' 'a b c' --tap '*.resid_post' --out out ;;
+    data) "${with[@]}" data copy --out out --count 50 ;;
+    export) "${with[@]}" export whole out ;;
+    random) "${with[@]}" random whole out ;;
+    quantize) "${with[@]}" quantize whole out --bits 8 ;;
+    train) "${with[@]}" "${train[@]}" --out out --threads 1 ;;
+  esac
 }
 
-try params whole
-try translate whole
-try quantize whole out --bits 8
-try "${train[@]}" --out out
+# opens COMMAND CODE: a command that ended well has left all of its output, one that failed nothing that looks like it.
+opens() {
+  case $1 in
+    export | random | quantize)
+      [[ ! -e out/config.json ]] || "$limpid" params out >/dev/null 2>&1 || wrong "exit code $2, and the folder does not open" ;;
+    train) "$limpid" "${train[@]}" --out out >resumed 2>&1 || { wrong "cannot be resumed: $(tail -1 resumed)"; return; }
+      cmp -s whole/model.safetensors out/model.safetensors || wrong 'resumed to another model' ;;
+    data | capture) (($2 != 0)) || diff -r "$1-whole" out >/dev/null || wrong 'ended well with other output' ;;
+    translate) (($2 != 0)) || cmp -s said.out "$1-whole" || wrong 'ended well with other output' ;;
+  esac
+}
+
+for command in "${commands[@]}"; do
+  run "$command" LIMPID_STACKS="$PWD/stacks" >said.out 2>said || { echo "$command: $(tail -1 said)" && exit 1; }
+  [[ $command != @(data|capture) ]] || { rm -rf "$command-whole" && mv out "$command-whole"; }
+  [[ $command != translate ]] || cp said.out "$command-whole"
+  while read -r number hash; do
+    case_begins "$command $hash" || continue
+    run "$command" "LIMPID_FAIL=$number:$hash" >said.out 2>said
+    code=$?
+    clear_end "$code" said || wrong "exit code $code, says: $(tail -1 said)"
+    opens "$command" "$code"
+  done <stacks
+done
 summary
