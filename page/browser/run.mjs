@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { openBrowser, settled } from './chromium.mjs';
+import { otherKinds } from './kinds.mjs';
 import { looks } from './looks.mjs';
 import { limpid, makeModels, serve } from './models.mjs';
 
@@ -575,6 +576,7 @@ const tests = {
   },
 };
 
+Object.assign(tests, otherKinds({ browser, program, folder, rooms, expect, near }));
 Object.assign(tests, looks({ browser, server, program, models, rooms, expect, axeViolations, savedBy, forget: () => (problems = []), open, page }));
 for (const [name, run] of Object.entries(tests)) {
   if (only && !name.includes(only)) continue;

@@ -21,6 +21,9 @@ class Store {
   // None while another one than the loaded is asked for, so that nothing asks a model for the parts of another.
   model = $derived.by((): ModelInfo | null => (this.loaded && this.models.includes(this.view.model) && this.view.model !== this.loaded.id ? null : this.loaded));
   tokens = $state.raw<Tokens | null>(null);
+  tokensOfText = $state.raw(''); // the request that they answer
+  // Whether they are those of the text in view: until then nobody knows where in it the selection is, and nothing else is asked of it.
+  fits = $derived.by((): boolean => this.tokens !== null && this.tokensOfText === requestKey(post('tokens', this.body)));
   taps = $state.raw<ReadonlySet<string>>(new Set()); // names of all the model's taps
   detail = $state.raw<Detail | null>(null); // what the inspector shows
   command = $state.raw<{ line: string; toml?: string } | null>(null);
@@ -137,21 +140,28 @@ window.addEventListener('popstate', () => store.readAddress());
 window.addEventListener('hashchange', () => store.readAddress());
 
 export class Resource<T> {
+  of = $state.raw(''); // the request that `data` answers
   data = $state.raw<T | null>(null);
   error = $state.raw<ServerError | null>(null);
   loading = $state(false);
 }
 
-// An answer that follows the view: asked again when the request changes; the old one stays until the new one is here.
-export function resource<T>(wanted: () => Request | null): Resource<T> {
+// An answer that follows the view: asked again when the request changes; the old one stays until the new one is here. A request
+// that is null asks for nothing; one that is undefined cannot be made yet.
+export function resource<T>(wanted: () => Request | null | undefined): Resource<T> {
   const result = new Resource<T>();
   const key = $derived.by(() => {
     const request = wanted();
-    return request ? requestKey(request) : null;
+    return request ? requestKey(request) : request;
   });
   $effect(() => {
     void store.attempt;
+    if (key === undefined) {
+      result.loading = true;
+      return;
+    }
     if (key === null) {
+      result.loading = false;
       result.data = null;
       result.error = null;
       return;
@@ -164,6 +174,7 @@ export function resource<T>(wanted: () => Request | null): Resource<T> {
       .then(
         (answer) => {
           result.data = answer;
+          result.of = key;
           result.error = null;
           if (store.error?.failure === 'gone') store.error = null;
         },
@@ -188,6 +199,9 @@ export function resource<T>(wanted: () => Request | null): Resource<T> {
 
 export const post = (route: string, body: Record<string, unknown>, answer: Request['answer'] = 'json'): Request => ({ path: `/inspect/${route}`, body, answer });
 
+// A question about the text in view, once its tokens are known.
+export const aboutText = (request: () => Request): Request | undefined => (store.fits ? request() : undefined);
+
 // The same question about the model as it is and as it is changed; `after` is empty while nothing is changed.
 export interface Compared<T> {
   before: Resource<T>;
@@ -196,11 +210,11 @@ export interface Compared<T> {
 export function compared<T>(route: string, extra: () => Record<string, unknown> | null, answer: Request['answer'] = 'json'): Compared<T> {
   const before = resource<T>(() => {
     const more = extra();
-    return more && store.model && store.tokens ? post(route, { ...store.body, ...more }, answer) : null;
+    return more && store.model && store.tokens ? aboutText(() => post(route, { ...store.body, ...more }, answer)) : null;
   });
   const after = resource<T>(() => {
     const more = extra();
-    return more && store.model && store.tokens && store.changed ? post(route, { ...store.changedBody, ...more }, answer) : null;
+    return more && store.model && store.tokens && store.changed ? aboutText(() => post(route, { ...store.changedBody, ...more }, answer)) : null;
   });
   return { before, after };
 }
