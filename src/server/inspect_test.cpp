@@ -132,7 +132,7 @@ TEST(InspectAttention, ScoresAreMadeAsTheAnswerSays) {
     const bool biased = saved.session.config().relative != RelativeKind::none;
     Json request = {{"text", "ejcrg"}, {"head", 1}};
     if (saved.session.two_sided()) request["target"] = "fdkb";
-    for (const std::string attention :
+    for (const std::string& attention :
          saved.session.two_sided()
              ? std::vector<std::string>{"encoder.1.self_attn", "decoder.1.self_attn", "decoder.1.cross_attn"}
              : std::vector<std::string>{"blocks.1.attn"}) {
@@ -155,7 +155,9 @@ TEST(InspectAttention, ScoresAreMadeAsTheAnswerSays) {
     InspectCall call(served, {{"count", 5}, {"side", saved.session.two_sided() ? "decoder" : ""}}, {});
     const Tensors positions(view_positions(call).body);
     ASSERT_EQ(positions.has("bias"), biased) << name;
-    if (biased) EXPECT_EQ(positions.entry("bias").shape.at(1), 9);
+    if (biased) {
+      EXPECT_EQ(positions.entry("bias").shape.at(1), 9);
+    }
   }
 }
 

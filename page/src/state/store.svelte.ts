@@ -26,7 +26,7 @@ class Store {
   fits = $derived.by((): boolean => this.tokens !== null && this.tokensOfText === requestKey(post('tokens', this.body)));
   taps = $state.raw<ReadonlySet<string>>(new Set()); // names of all the model's taps
   detail = $state.raw<Detail | null>(null); // what the inspector shows
-  command = $state.raw<{ line: string; toml?: string } | null>(null);
+  command = $state.raw<{ line: string; toml?: string; note?: string } | null>(null); // with a note where it gives other numbers, or none does
   error = $state.raw<ServerError | null>(null);
   needsKey = $state(false);
   innerHeight = $state(innerHeight / zoom());
@@ -102,6 +102,10 @@ class Store {
   setOption(name: string, value: string | number, quietly = false): void {
     this.view.options[name] = String(value); // only what reads this one option is computed again
     this.changedView(quietly);
+  }
+  // Labels of a decoder's rows over a source: the token that is read there, and the one that is written, as `limpid look` has them.
+  writtenLabels(): string[] {
+    return this.labels('input').map((label, i) => { const next = this.tokens?.next[i]; return next ? `${label} → ${readable(next.piece)}` : label; });
   }
   select(side: Side, position: number): void {
     this.go({ side, position });
