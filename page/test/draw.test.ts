@@ -152,6 +152,8 @@ test('curves: smoothing without a false beginning, thinning that keeps the mean'
 test('lines: only links that matter, strongest on top', () => {
   const list = bands((i, j) => (i === j ? 0.9 : 0.01), 3, 3, { from: [0, 1, 2], to: [0, 1, 2] }, [100, 0], 0.02);
   assert.equal(list.length, 3);
+  const even = bands(() => 0.003, 40, 300, { from: new Array(40).fill(0), to: new Array(300).fill(0) }, [100, 0], 0.02, 500, 7);
+  assert.ok(even.length > 0 && even.every((band) => band.from === 7)); // the selected one's, however weak
   assert.ok(bands(() => 1, 100, 100, { from: new Array(100).fill(0), to: new Array(100).fill(0) }, [1, 0], 0).length <= 600);
 });
 

@@ -26,7 +26,7 @@ export const en = {
 
   'short.self_attention': 'Self-att.', 'short.masked_attention': 'Masked', 'short.cross_attention': 'Cross-att.', 'short.feed_forward': 'FFN', 'short.alignment': 'Additive', 'short.recurrent': 'Cell',
 
-  'text.input': 'A sentence for the model', 'text.run': 'Read', 'text.token': 'Token', 'text.piece': 'Piece', 'text.bytes': 'Bytes', 'text.target': 'Target',
+  'text.command.special': 'The special token that the model’s own input begins with is not printed by the command.', 'text.input': 'A sentence for the model', 'text.run': 'Read', 'text.token': 'Token', 'text.piece': 'Piece', 'text.bytes': 'Bytes', 'text.target': 'Target',
   'text.bymodel': 'Written by the model', 'text.byyou': 'Written by you', 'text.question': '{side}: what does the model read?',
   'text.prose': '{letters} characters become {tokens} tokens, chosen from a vocabulary of {vocab}. The model reads at most {limit} at once.',
   'text.prose.nolimit': '{letters} characters become {tokens} tokens, chosen from a vocabulary of {vocab}. The model reads them one after another, however many there are.', 'text.special': 'A special token: it marks a beginning, an end or a gap, and is no part of the text.', 'text.row': 'Row {id} of {v} in the embedding table: {d} numbers.',

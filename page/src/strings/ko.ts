@@ -28,7 +28,7 @@ export const ko: Record<keyof typeof en, string> = {
 
   'short.self_attention': '셀프', 'short.masked_attention': '마스크드', 'short.cross_attention': '크로스', 'short.feed_forward': 'FFN', 'short.alignment': '가산', 'short.recurrent': '순환 셀',
 
-  'text.input': '모델이 읽을 문장', 'text.run': '읽기', 'text.token': '토큰', 'text.piece': '조각', 'text.bytes': '바이트', 'text.target': '번역문',
+  'text.command.special': '모델의 입력이 시작되는 특수 토큰은 명령이 출력하지 않습니다.', 'text.input': '모델이 읽을 문장', 'text.run': '읽기', 'text.token': '토큰', 'text.piece': '조각', 'text.bytes': '바이트', 'text.target': '번역문',
   'text.bymodel': '모델이 쓴 것', 'text.byyou': '직접 쓴 것', 'text.question': '{side}: 모델은 무엇을 읽습니까?',
   'text.prose': '{letters}글자가 {tokens}개의 토큰이 됩니다. 어휘는 {vocab}개이고, 모델은 한 번에 {limit}개까지 읽습니다.',
   'text.prose.nolimit': '{letters}글자가 {tokens}개의 토큰이 됩니다. 어휘는 {vocab}개이고, 모델은 몇 개든 차례로 읽습니다.', 'text.special': '특수 토큰입니다. 시작, 끝, 빈칸을 표시하며 글의 일부가 아닙니다.', 'text.row': '임베딩 표 {v}행 가운데 {id}행: 숫자 {d}개입니다.',
