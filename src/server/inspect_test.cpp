@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <thread>
@@ -174,6 +175,30 @@ TEST(InspectModel, SaysWhatItsFormulasDependOn) {
   EXPECT_EQ(told("gemma2")["attention_cap"], 2.0);
   EXPECT_EQ(told("mixtral")["experts"]["count"], 4);
   EXPECT_TRUE(told("llama")["experts"].is_null());
+}
+
+// Every number of a model has its place on the map, norms among them.
+TEST(InspectModel, EveryWeightIsOfSomePart) {
+  for (const char* name :
+       {"t5", "bloom", "gemma2", "olmo2", "qwen3", "gpt_neox", "marian", "bert", "mpnet", "modernbert"}) {
+    const SavedSession saved(name, Saved::floats);
+    InspectCall call({saved.session, "small", "models/small"}, Json::object(), {});
+    const Json model = Json::parse(view_model(call).body);
+    std::map<std::string, int64_t> of;
+    for (const Json& part : model["parts"]) {
+      EXPECT_NE(part["kind"], "other") << name << part;
+      of[part["id"]] = part["parameters"];
+    }
+    const std::string scope = saved.session.two_sided() ? "decoder" : "blocks";
+    const int64_t width = model["width"];
+    for (const auto& [id, parameters] : of)
+      if (id.starts_with(scope + ".1.norm")) {
+        EXPECT_TRUE(parameters == width || parameters == 2 * width) << name << id << parameters;
+      }
+    if (model["final_norm"].get<bool>()) {
+      EXPECT_GT(of[saved.session.two_sided() ? "decoder.final_norm" : "final_norm"], 0) << name;
+    }
+  }
 }
 
 TEST_P(Inspect, CaptureGivesTheTapsWholeCutAndReduced) {

@@ -65,6 +65,7 @@ export function formulaOf(part: Part | null, model: ModelInfo): string {
     case 'embedding':
       return model.scale_embedding ? `${x} = ${i('E')}[${i('token')}] · ${root(i('d'))}` : `${x} = ${i('E')}[${i('token')}]`;
     case 'position':
+    case 'relative':
       return positionFormula(model);
     case 'self_attention':
     case 'cross_attention':

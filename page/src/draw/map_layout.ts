@@ -58,9 +58,9 @@ export function layOutMap(model: ModelInfo, chosen: { scope: string; layer: numb
       up += height + space;
     };
     const mine = model.parts.filter((part) => belongsTo(part, stack));
-    const above = (norm: boolean, thenNorm: boolean): number => {
-      if (model.norm_place === 'after') return norm || thenNorm ? onStream : gap;
-      return (norm && model.norm_place !== 'output') || (thenNorm && model.norm_place === 'output') ? close : gap;
+    const above = (one: Part, next: Part | undefined): number => {
+      if (model.norm_place === 'after') return one.kind === 'norm' || next?.kind === 'norm' ? onStream : gap;
+      return (one.kind === 'norm' && !behind(one)) || (next && behind(next)) ? close : gap;
     };
     for (const part of mine) if (part.layer === null && ['embedding', 'position', 'segment'].includes(part.kind)) add(part, null, part.kind, part.kind !== 'embedding');
     for (const part of mine) if (part.kind === 'bridge') add(part, null, part.kind, false);
@@ -72,14 +72,14 @@ export function layOutMap(model: ModelInfo, chosen: { scope: string; layer: numb
         inside.forEach((part, i) => {
           const norm = part.kind === 'norm';
           // A norm stands close to the sub-layer whose input or output it is; on the stream itself in a post-norm model.
-          add(part, layer, part.kind, norm ? model.norm_place !== 'after' : part.kind !== 'recurrent', norm ? slim : line, above(norm, inside[i + 1]?.kind === 'norm'));
+          add(part, layer, part.kind, norm ? model.norm_place !== 'after' : part.kind !== 'recurrent', norm ? slim : line, above(part, inside[i + 1]));
         });
         up += 4;
       }
     }
     for (const part of mine) if (part.layer === null && ['norm', 'pooler', 'alignment'].includes(part.kind) && !/embed/.test(part.id)) add(part, null, part.kind, false, part.kind === 'norm' ? shut : line);
     if (index === stacks.length - 1) {
-      const loose = model.parts.filter((part) => part.layer === null && !mine.includes(part) && part.kind !== 'output' && part.kind !== 'embedding' && part.kind !== 'position');
+      const loose = model.parts.filter((part) => part.layer === null && !mine.includes(part) && !['output', 'embedding', 'position', 'relative'].includes(part.kind));
       for (const part of loose) add(part, null, part.kind, false, part.kind === 'norm' ? shut : line);
       const output = model.parts.find((part) => part.kind === 'output');
       if (output) add(output, null, 'output', false);
@@ -111,17 +111,20 @@ export function layOutMap(model: ModelInfo, chosen: { scope: string; layer: numb
   return { towers, crossings, width, height };
 }
 
+// A norm of what a sub-layer writes, not of what it reads.
+const behind = (part: Part | null): boolean => part?.kind === 'norm' && part.id.endsWith('_post');
+
 // A branch leaves the stream below its own norm and returns above it. Sub-layers side by side (parallel blocks) read the same vector:
 // both leave below the lowest and return above the highest.
 function placeBranches(boxes: Box[], model: ModelInfo): void {
   boxes.forEach((box, i) => {
     const group = (step: 1 | -1): Box => { // boxes are listed from below
       let last = box;
-      for (let k = i + step; boxes[k]?.label === 'norm' && boxes[k].branch && boxes[k].layer === box.layer; k += step) last = boxes[k];
+      for (let k = i + step; boxes[k]?.label === 'norm' && boxes[k].branch && boxes[k].layer === box.layer && behind(boxes[k].part) === (step > 0); k += step) last = boxes[k];
       return last;
     };
     const all = model.parallel && box.layer !== null ? boxes.filter((one) => one.layer === box.layer && one.branch) : [];
-    const [lowest, highest] = all.length ? [all[0], all[all.length - 1]] : [model.norm_place === 'output' ? box : group(-1), model.norm_place === 'output' ? group(1) : box];
+    const [lowest, highest] = all.length ? [all[0], all[all.length - 1]] : [group(-1), group(1)];
     box.from = lowest.y + lowest.height + 6;
     box.to = highest.y - 5;
   });

@@ -21,10 +21,10 @@ export const en = {
   'intro.laboratory': 'What is said about the Transformer is run here as experiments, and judged by thresholds that were stated before. In the other tabs small models are trained while you watch.',
 
   'stack.encoder': 'Encoder', 'stack.decoder': 'Decoder', 'side.source': 'Source', 'side.target': 'Target', 'side.tokens': 'Tokens',
-  'bars.before': 'before: {value}', 'part.embedding': 'Embedding', 'part.position': 'Position', 'part.segment': 'Segment', 'part.norm': 'Norm', 'part.add_norm': 'Add & Norm', 'part.of_block': 'Block {layer} · {part}', 'part.self_attention': 'Self-attention', 'part.masked_attention': 'Masked self-attention', 'part.cross_attention': 'Cross-attention',
+  'bars.before': 'before: {value}', 'part.embedding': 'Embedding', 'part.position': 'Position', 'part.segment': 'Segment', 'part.relative': 'Bias by distance', 'part.norm': 'Norm', 'part.add_norm': 'Add & Norm', 'part.of_block': 'Block {layer} · {part}', 'part.self_attention': 'Self-attention', 'part.masked_attention': 'Masked self-attention', 'part.cross_attention': 'Cross-attention',
   'part.feed_forward': 'Feed-forward', 'part.recurrent': 'Recurrent cell', 'part.alignment': 'Additive attention', 'part.pooler': 'Pooler', 'part.output': 'Output', 'part.bridge': 'Bridge', 'part.other': 'Other', 'part.block': 'Block {layer}',
 
-  'short.self_attention': 'Self-att.', 'short.masked_attention': 'Masked', 'short.cross_attention': 'Cross-att.', 'short.feed_forward': 'FFN', 'short.alignment': 'Additive', 'short.recurrent': 'Cell',
+  'short.self_attention': 'Self', 'short.masked_attention': 'Masked', 'short.cross_attention': 'Cross', 'short.feed_forward': 'FFN', 'short.alignment': 'Additive', 'short.recurrent': 'Cell',
 
   'text.command.special': 'The special token that the model’s own input begins with is not printed by the command.', 'text.input': 'A sentence for the model', 'text.run': 'Read', 'text.token': 'Token', 'text.piece': 'Piece', 'text.bytes': 'Bytes', 'text.target': 'Target',
   'text.bymodel': 'Written by the model', 'text.byyou': 'Written by you', 'text.question': '{side}: what does the model read?',

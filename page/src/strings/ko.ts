@@ -23,7 +23,7 @@ export const ko: Record<keyof typeof en, string> = {
   'intro.laboratory': '트랜스포머에 관한 주장을 실험으로 실행하고, 미리 정한 기준으로 판정합니다. 보는 동안 학습되는 작은 모델도 있습니다.',
 
   'stack.encoder': '인코더', 'stack.decoder': '디코더', 'side.source': '원문', 'side.target': '번역문', 'side.tokens': '토큰',
-  'bars.before': '이전: {value}', 'part.embedding': '임베딩', 'part.position': '위치', 'part.segment': '구간', 'part.norm': '정규화', 'part.add_norm': '더하기와 정규화', 'part.of_block': '블록 {layer} · {part}', 'part.self_attention': '셀프 어텐션', 'part.masked_attention': '마스크드 셀프 어텐션', 'part.cross_attention': '크로스 어텐션',
+  'bars.before': '이전: {value}', 'part.embedding': '임베딩', 'part.position': '위치', 'part.segment': '구간', 'part.relative': '거리 편향', 'part.norm': '정규화', 'part.add_norm': '더하기와 정규화', 'part.of_block': '블록 {layer} · {part}', 'part.self_attention': '셀프 어텐션', 'part.masked_attention': '마스크드 셀프 어텐션', 'part.cross_attention': '크로스 어텐션',
   'part.feed_forward': '순방향 신경망', 'part.recurrent': '순환 셀', 'part.alignment': '가산 어텐션', 'part.pooler': '풀러', 'part.output': '출력', 'part.bridge': '브리지', 'part.other': '그 밖', 'part.block': '블록 {layer}',
 
   'short.self_attention': '셀프', 'short.masked_attention': '마스크드', 'short.cross_attention': '크로스', 'short.feed_forward': 'FFN', 'short.alignment': '가산', 'short.recurrent': '순환 셀',
