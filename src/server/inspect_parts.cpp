@@ -90,8 +90,8 @@ std::string norm_of(const Config& config, const std::string& weight, const std::
   const BlockNames block = names.of(layer);
   if (is(block.norm_self)) return "norm1";
   if (is(block.norm_self_out)) return "norm1_post";
+  if (is(block.norm_ffn)) return "norm2";  // before the next: an encoder of T5 has this one under its name
   if (is(block.norm_cross)) return "norm_cross";
-  if (is(block.norm_ffn)) return "norm2";
   if (is(block.norm_ffn_out)) return "norm2_post";
   return two_sided(config) ? "self_attn" : "attn";
 }
