@@ -38,6 +38,10 @@ install(TARGETS limpid_shared limpid_static EXPORT limpid_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # The page, where it has been built (./limpid serve does).
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/page/dist/ DESTINATION ${CMAKE_INSTALL_DATADIR}/limpid/page OPTIONAL)
+install(CODE "
+  if(NOT EXISTS \"${PROJECT_SOURCE_DIR}/page/dist/index.html\")
+    message(WARNING \"The page of limpid serve has not been built and is not installed: cd page && npm ci && npm run build, then install again\")
+  endif()")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/version.h.in ${PROJECT_BINARY_DIR}/version.h @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/limpid)

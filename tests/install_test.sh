@@ -7,7 +7,7 @@ source_folder=$1 build=$2 work=$2/install-test prefix=$2/install-test/prefix
 fail() { printf 'FAILED: %s\n' "$*"; exit 1; }
 
 rm -rf "$work"
-cmake --install "$build" --prefix "$prefix" >/dev/null
+said=$(cmake --install "$build" --prefix "$prefix" 2>&1 >/dev/null)
 "$prefix/bin/limpid" --version >/dev/null
 
 # Beside the program: its recipes, which it finds from anywhere, a manual page per command and part, completions.
@@ -28,6 +28,12 @@ completes limpid train --pai | grep -qx -- --pairs || fail "completion of an opt
 completes limpid look model heat | grep -qx heatmap || fail "completion of a part: $(completes limpid look model heat)"
 completes limpid look model heatmap --cro | grep -qx -- --cross || fail "completion of a part's option: $(completes limpid look model heatmap --cro)"
 grep -q -- '-l cross' "$fish" && grep -q -- '--cross' "$zsh" || fail 'options of parts for fish and zsh'
+# The page of the server goes along where it has been built; where it has not, whoever installs is told.
+if [[ -f $source_folder/page/dist/index.html ]]; then
+  diff -r "$source_folder/page/dist" "$prefix/share/limpid/page" || fail 'the page is not installed as it was built'
+else
+  [[ $said == *'has not been built'* ]] || fail "a page that is missing is not said: $said"
+fi
 
 # What is installed: headers below limpid/ alone, none of tests or of the program, no path of the sources, and no library
 # of others but the two that public headers show.

@@ -2,7 +2,13 @@
 import { settled } from './chromium.mjs';
 import { serve } from './models.mjs';
 
-export const looks = ({ browser, server, program, models, rooms, expect, axeViolations, savedBy, forget, open, page }) => ({
+export const looks = (tools) => {
+  const { browser, server, program, models, rooms, expect, axeViolations, savedBy, forget, open, page } = tools;
+  const sound = async (where, name) => {
+    const bad = (await axeViolations(where)).filter((one) => ['serious', 'critical'].includes(one.impact));
+    expect(!bad.length, `${name}: axe: ${bad.map((one) => `${one.id} ${one.nodes[0].html.slice(0, 100)}`).join(', ')}`);
+  };
+  return {
   async 'Korean, dark, phone, reduced motion'() {
     const phone = await browser.newPage();
     await phone.setViewportSize({ width: 375, height: 812 });
@@ -23,7 +29,30 @@ export const looks = ({ browser, server, program, models, rooms, expect, axeViol
     expect((await phone.evaluate(() => [...document.querySelectorAll('*')].every((e) => ['0s', ''].includes(getComputedStyle(e).transitionDuration)))), 'something moves though motion is to be reduced');
     await phone.locator('.handle').click();
     expect(await phone.locator('aside').isVisible(), 'the sheet does not open');
+    await sound(phone, 'the sheet');
     await phone.close();
+  },
+
+  async 'dark on a large screen, with a shelf, a menu and the tour open'() {
+    const guest = await browser.newPage();
+    await guest.addInitScript(() => { localStorage.setItem('limpid.language', 'en'); localStorage.setItem('limpid.theme', 'dark'); });
+    await guest.addInitScript(() => localStorage.setItem('limpid.tour', 'seen'));
+    const silenced = encodeURIComponent(JSON.stringify([{ zero: 'blocks.0.attn.z[head 1]' }, { scale: 'blocks.1.ffn.post[5]', by: 3 }]));
+    for (const room of rooms) {
+      await guest.goto(`${server.address}/#/${room}?model=lm&text=Michael+Jordan+plays+the+sport+of&interventions=${silenced}&o.compare=both`);
+      await settled(guest);
+      await sound(guest, `dark, with a shelf: ${room}`);
+      if (room === 'attention') {
+        expect((await guest.locator('main .pair canvas').count()) === 2, 'before and after do not stand side by side');
+        await guest.locator('details.save > summary').first().click();
+        await sound(guest, 'an open menu');
+      }
+    }
+    const gap = await guest.evaluate(() => innerHeight - document.querySelector('.shelf').getBoundingClientRect().bottom);
+    expect(gap <= 1, `the shelf floats ${gap} pixels above the end of the screen`);
+    await guest.getByRole('button', { name: 'Tour' }).click();
+    await sound(guest, 'the tour');
+    await guest.close();
   },
 
   async 'the tour'() {
@@ -68,8 +97,8 @@ export const looks = ({ browser, server, program, models, rooms, expect, axeViol
   async 'one screen: no scrolling at 1280 x 800, a projector shows as much'() {
     const guest = await browser.newPage();
     await guest.addInitScript(() => { localStorage.setItem('limpid.tour', 'seen'); localStorage.setItem('limpid.language', 'en'); localStorage.setItem('limpid.theme', 'light'); });
-    const text = 'The teacher reads three books.';
-    const target = '선생님은 책을 읽어요.';
+    const text = 'The old teacher reads three new books in the small library today.';
+    const target = '선생님은 책 세 권을 읽어요.';
     for (const [width, height] of [[1280, 800], [2560, 1440]]) {
       await guest.setViewportSize({ width, height });
       for (const room of ['text', 'embedding', 'attention', 'feedforward', 'residual', 'output', 'parameters']) {
@@ -116,4 +145,5 @@ export const looks = ({ browser, server, program, models, rooms, expect, axeViol
     await open('residual', 'lm', { interventions: JSON.stringify([{ steer: 'blocks.0.resid_post@-1', along: 'token:tennis', by: 4 }]), 'o.residual': 'attribution' });
     expect((await page.locator('main').textContent()).includes('what the interventions themselves put in'), 'a remainder that is no rounding is called so');
   },
-});
+};
+};

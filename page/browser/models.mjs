@@ -93,6 +93,27 @@ hidden_dropout_prob = 0.0
 attention_probs_dropout_prob = 0.0
 `);
 
+// Families that differ in what a room must say, as small random models: name -> config.
+const small = { vocab_size: 300, hidden_size: 32, intermediate_size: 48, num_hidden_layers: 2, num_attention_heads: 4, num_key_value_heads: 4, max_position_embeddings: 64, bos_token_id: 1, eos_token_id: 2 };
+export const kinds = {
+  mixtral: { ...small, model_type: 'mixtral', num_key_value_heads: 2, num_local_experts: 4, num_experts_per_tok: 2 },
+  t5: { model_type: 't5', vocab_size: 300, d_model: 32, d_kv: 8, d_ff: 48, num_layers: 2, num_heads: 4, relative_attention_num_buckets: 8, relative_attention_max_distance: 16 },
+  bloom: { model_type: 'bloom', vocab_size: 300, hidden_size: 32, n_layer: 2, n_head: 4, bos_token_id: 1, eos_token_id: 2 },
+  gpt_neox: { ...small, model_type: 'gpt_neox', rotary_pct: 0.5 },
+  gemma2: { ...small, model_type: 'gemma2', head_dim: 8, attn_logit_softcapping: 2, final_logit_softcapping: 3, query_pre_attn_scalar: 5, sliding_window: 8 },
+  olmo2: { ...small, model_type: 'olmo2' },
+};
+export async function makeKinds(program, folder) {
+  const say = limpid(program);
+  const models = {};
+  for (const [name, config] of Object.entries(kinds)) {
+    models[name] = join(folder, name);
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify(config));
+    if (!existsSync(join(models[name], 'model.safetensors'))) await say('random', join(folder, `${name}.json`), models[name]);
+  }
+  return models;
+}
+
 // Trains what `names` says below `folder`, unless it is there from an earlier time; returns name -> folder of the model.
 export async function makeModels(program, folder, names = Object.keys(recipes)) {
   const say = limpid(program);

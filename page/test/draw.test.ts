@@ -66,6 +66,29 @@ test('the map: towers from below upwards, cross-attention fed by the encoder, fo
   assert.equal(layOutMap(tall, { scope: 'blocks', layer: 7 }, 200).towers[0].boxes.length, 41);
 });
 
+test('the map: norms beside their sub-layers, parallel branches from the same vector to the same sum', () => {
+  const inside = ['norm1', 'attn', 'norm2', 'ffn'];
+  const kinds = ['norm', 'self_attention', 'norm', 'feed_forward'];
+  const boxes = (more: object) => {
+    const model = { stacks: [stackOf('blocks', '', 1, ['attn'])], norm_place: 'before', parallel: false, ...more, parts: [part('embed', 'embedding', '', null), ...inside.map((id, i) => part(`blocks.0.${id}`, kinds[i], 'blocks', 0))] } as unknown as ModelInfo;
+    const all = layOutMap(model, { scope: 'blocks', layer: 0 }, 240).towers[0].boxes;
+    return { norm: all.filter((box) => box.label === 'norm'), attn: all.find((box) => box.label === 'self_attention')!, ffn: all.find((box) => box.label === 'feed_forward')! };
+  };
+  const usual = boxes({});
+  assert.ok(usual.attn.from > usual.norm[0].y && usual.attn.to < usual.attn.y); // leaves the stream below its norm, joins it above itself
+  assert.ok(usual.ffn.from < usual.attn.to); // the network reads what attention has added to
+  const side = boxes({ parallel: true });
+  assert.equal(side.attn.from, side.ffn.from);
+  assert.equal(side.attn.to, side.ffn.to);
+  assert.ok(boxes({ norm_place: 'after' }).norm.every((box) => !box.branch));
+});
+
+test('cells of tokens by tokens may become wider than high, not higher than wide', () => {
+  const room = { width: 600, height: 300 };
+  assert.deepEqual(layOut(12, 12, room, { left: 60, top: 60 }, true, 44, 2).cell, { width: 40, height: 20 });
+  assert.deepEqual(layOut(4, 40, room, { left: 60, top: 60 }, true, 44, 2).cell, { width: 13.5, height: 13.5 });
+});
+
 test('the beam as a tree: parents left of children, lanes apart', () => {
   const node = (id: number, parent: number | null, step: number, state = 'kept'): BeamNode => ({ id, parent, step, token: 'x', log_probability: -id, probability: 0.5, state });
   const { nodes, height } = layOutTree([node(0, null, 0), node(1, 0, 1), node(2, 0, 1), node(3, 1, 2), node(4, 2, 2, 'dropped')], 100, 20);
@@ -129,6 +152,8 @@ test('curves: smoothing without a false beginning, thinning that keeps the mean'
 test('lines: only links that matter, strongest on top', () => {
   const list = bands((i, j) => (i === j ? 0.9 : 0.01), 3, 3, { from: [0, 1, 2], to: [0, 1, 2] }, [100, 0], 0.02);
   assert.equal(list.length, 3);
+  const even = bands(() => 0.003, 40, 300, { from: new Array(40).fill(0), to: new Array(300).fill(0) }, [100, 0], 0.02, 500, 7);
+  assert.ok(even.length > 0 && even.every((band) => band.from === 7)); // the selected one's, however weak
   assert.ok(bands(() => 1, 100, 100, { from: new Array(100).fill(0), to: new Array(100).fill(0) }, [1, 0], 0).length <= 600);
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { describe, toToml, type Intervention } from '../src/data/interventions';
+import { describe, sameIntervention, toToml, type Intervention } from '../src/data/interventions';
 import { decodeView, encodeView, firstView, rooms, type View } from '../src/state/view';
 
 test('a view survives its address', () => {
@@ -16,6 +16,12 @@ test('nonsense in an address is no harm', () => {
   assert.equal(decodeView('#/output?layer=x&head=-3').head, 0);
   assert.deepEqual(decodeView('#/output?interventions=[{"zero":').interventions, []);
   assert.deepEqual(decodeView('#/output?interventions=[1,null]').interventions, []);
+});
+
+test('one vector can be steered in two directions, and its strength changed in place', () => {
+  const place = { steer: 'blocks.0.resid_post@-1', by: 8 };
+  assert.ok(!sameIntervention({ ...place, along: 'token:tennis' }, { ...place, along: 'token:hockey' }));
+  assert.ok(sameIntervention({ ...place, along: 'token:tennis' }, { ...place, along: 'token:tennis', by: 2 }));
 });
 
 test('interventions as TOML', () => {

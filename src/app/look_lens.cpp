@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "app/look.h"
 #include "app/terminal.h"
@@ -16,6 +17,7 @@ namespace {
 struct LensCommand {
   std::string token;
   int64_t top = 3;
+  std::optional<int64_t> position;
   bool probability = false;
 };
 
@@ -44,7 +46,8 @@ std::string lens_text(const Session& session, const Example& example, const Lens
     text += "\n";
     for (int64_t i = 0; i < table.positions; ++i) {
       const int32_t watched = table.at(0, i).watched;
-      text += pad_right(cut_to(fmt::format("{:3} {}", i, visible(example.input[i])), 13), 14);
+      text +=
+          pad_right(cut_to(fmt::format("{:3} {}", table.first + i, visible(example.input[table.first + i])), 13), 14);
       text += pad_right(cut_to(visible(watched < 0 ? "" : session.piece(watched)), 11), 12);
       for (int64_t layer = begin; layer < end; ++layer) {
         const LensCell& c = table.at(layer, i);
@@ -64,6 +67,7 @@ void show_lens(const LookOptions& options, const LensCommand& command) {
   const Example example = read_example(session, options);
   LensOptions lens{.top = command.top};
   if (!command.token.empty()) lens.watched = session.token(session.writer(), command.token);
+  if (command.position) lens.first = lens.last = position_of(example, *command.position);
   const LensTable table = logit_lens(session.model(), example, lens);
   const Picture picture = lens_picture(session, example, table);
   if (command.probability) return write_picture(options, picture);
@@ -85,6 +89,7 @@ LookPart add_look_lens(CLI::App& look, LookOptions& options) {
   part->add_option("--top", command->top, "likeliest tokens in --json")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  part->add_option("--position", command->position, "one token alone, counted from 0, or from the end by -1, -2, …");
   part->add_flag("--probability", command->probability, "the watched token's probability as a picture in the terminal");
   add_result_options(*part, options, true);
   return {part, [&options, command] { show_lens(options, *command); }};

@@ -20,7 +20,7 @@ void show_heatmap(const LookOptions& options, const HeatmapOptions& heatmap) {
   const Session session = open_model(options);
   const Example example = read_example(session, options);
   if (heatmap.heads) return write_picture(options, head_grid(session, example, heatmap.tap));
-  if (!heatmap.tap.empty()) return write_picture(options, tap_picture(session, example, heatmap.tap));
+  if (!heatmap.tap.empty()) return write_picture(options, tap_picture(session, example, heatmap.tap, heatmap.head));
   write_picture(options, block_picture(session, example, heatmap));
 }
 
@@ -48,7 +48,7 @@ LookPart add_look_heatmap(CLI::App& look, LookOptions& options) {
   part->add_option("--block", heatmap->block, "which block")->capture_default_str();
   part->add_option("--side", heatmap->side, "encoder or decoder of a model that has both (default: decoder)");
   part->add_option("--position", heatmap->position, "one token alone, counted from 0, or from the end by -1, -2, …");
-  part->add_option("--head", heatmap->head, "one head of the attention (default: their mean)");
+  part->add_option("--head", heatmap->head, "one head of the attention, or of --tap (default: their mean, or all)");
   part->add_flag("--cross", heatmap->cross, "cross-attention instead of self-attention");
   part->add_flag("--pattern", heatmap->pattern, "attention after the softmax");
   part->add_flag("--heads", heatmap->heads, "a grid of all heads' patterns, or those that --tap names");

@@ -257,6 +257,24 @@ TEST_P(LookJson, PicturesHoldTheTapsNumbers) {
         EXPECT_NEAR(maps[head]["values"][i][j].get<double>(), static_cast<double>(values.row(i, head)[j]), 1e-6);
 }
 
+TEST_P(LookJson, APictureOfOneHeadIsThatHeadsPart) {
+  if (recurrent()) return;
+  const std::string attention = block(1) + (session().two_sided() ? ".self_attn" : ".attn");
+  const auto values = tap_values(model(), example, {attention + ".scores", attention + ".q"});
+  const int64_t heads = values.at(attention + ".scores").heads, size = values.at(attention + ".q").cols / heads;
+  for (const char* name : {".scores", ".q"}) {
+    const Json maps = to_json(tap_picture(session(), example, attention + name, heads - 1))["maps"];
+    ASSERT_EQ(std::ssize(maps), 1);
+    const TapValues& all = values.at(attention + name);
+    const bool pairs = std::string_view(name) == ".scores";
+    ASSERT_EQ(std::ssize(maps[0]["values"][0]), pairs ? all.cols : size);
+    for (int64_t i = 0; i < all.positions; ++i)
+      EXPECT_NEAR(maps[0]["values"][i][1].get<double>(),
+                  static_cast<double>(pairs ? all.row(i, heads - 1)[1] : all.row(i)[(heads - 1) * size + 1]), 1e-6);
+  }
+  EXPECT_THROW(tap_picture(session(), example, attention + ".q", heads), Error);
+}
+
 TEST_P(LookJson, TapsAreListedWithTheirShapes) {
   const std::vector<TapInfo> taps = list_taps(model());
   const Json json = taps_json(taps);

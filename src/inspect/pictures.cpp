@@ -69,6 +69,22 @@ std::vector<Shown> show(const Session& session, const Example& example, const st
   return all;
 }
 
+// Its pairs, or its columns of a row that has heads side by side.
+Shown only_head(const Shown& all, int64_t head) {
+  Shown one{.info = all.info, .labels = all.labels, .rows = all.rows, .cols = all.cols, .heads = {}};
+  if (all.info.keys) {
+    one.heads = {all.heads[static_cast<size_t>(head)]};
+    return one;
+  }
+  one.cols = all.cols / all.info.heads;
+  one.heads.resize(1);
+  for (int64_t i = 0; i < all.rows; ++i) {
+    const real* row = all.heads[0].data() + i * all.cols + head * one.cols;
+    one.heads[0].insert(one.heads[0].end(), row, row + one.cols);
+  }
+  return one;
+}
+
 // The text as people write it; what a decoder reads follows its source.
 std::string text_line(const Session& session, const Example& example) {
   const Batch& batch = example.batch;
@@ -183,16 +199,22 @@ Picture head_grid(const Session& session, const Example& example, const std::str
   return picture;
 }
 
-Picture tap_picture(const Session& session, const Example& example, const std::string& pattern) {
+Picture tap_picture(const Session& session, const Example& example, const std::string& pattern, int64_t head) {
   const auto taps = find_taps(list_taps(session.model()), pattern, session.config());
   Picture picture{.title = text_line(session, example), .per_row = 1};
-  for (const Shown& one : show(session, example, taps))
-    for (size_t head = 0; head < one.heads.size(); ++head) {
+  for (const Shown& one : show(session, example, taps)) {
+    if (head >= 0) {
+      check(head < one.info.heads, "[heatmap] {} has no head {}: there are {}", one.info.name, head, one.info.heads);
+      picture.maps.push_back(only_head(one, head).map(0, example, fmt::format("{}, head {}", one.info.name, head)));
+      continue;
+    }
+    for (size_t which = 0; which < one.heads.size(); ++which) {
       if (one.info.keys && one.info.heads > 1) picture.per_row = 2;
       picture.maps.push_back(one.map(
-          head, example,
-          one.info.keys && one.info.heads > 1 ? fmt::format("{}, head {}", one.info.name, head) : one.info.name));
+          which, example,
+          one.info.keys && one.info.heads > 1 ? fmt::format("{}, head {}", one.info.name, which) : one.info.name));
     }
+  }
   return picture;
 }
 

@@ -23,7 +23,8 @@ Picture block_picture(const Session& session, const Example& example, const Bloc
 // names; empty: all self-attention of the stack that writes.
 Picture head_grid(const Session& session, const Example& example, const std::string& pattern);
 
-// The taps that a name or pattern means, each as it is: (tokens, features), or (queries, keys) of every head.
-Picture tap_picture(const Session& session, const Example& example, const std::string& pattern);
+// The taps that a name or pattern means, each as it is: (tokens, features), or (queries, keys) of every head. Of one
+// head, where it is named: its pairs, or its columns of what has heads side by side (queries, keys, values).
+Picture tap_picture(const Session& session, const Example& example, const std::string& pattern, int64_t head = -1);
 
 }  // namespace limpid

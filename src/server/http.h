@@ -84,6 +84,7 @@ class HttpError : public Error {
     std::string param = {};  // the field of the request that is wrong
     std::string code = {};   // a word for programs
     Headers headers = {};
+    int64_t length = 0, limit = 0;  // of what is too long: how long, and what is allowed
   };
   HttpError(int status, const std::string& message) : Error(message), status_(status) {}
   HttpError(int status, const std::string& message, Details details)

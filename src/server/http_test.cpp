@@ -3,12 +3,38 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
 #include "server/languages.h"
+#include "server/page_files.h"
 #include "server/router.h"
 #include "server/transport.h"
 
 namespace limpid {
 namespace {
+
+TEST(PageFiles, WhoReadsGzipGetsTheFileThatLiesBesideIt) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "page-files";
+  std::filesystem::create_directories(folder / "assets");
+  for (const auto& [name, text] :
+       {std::pair{"index.html", "<p>"}, {"assets/a.js", "long"}, {"assets/a.js.gz", "short"}})
+    std::ofstream(folder / name) << text;
+  const PageFiles page(folder);
+  const Response plain = page.answer("assets/a.js"), small = page.answer("assets/a.js", true);
+  EXPECT_EQ(plain.body, "long");
+  EXPECT_EQ(small.body, "short");
+  EXPECT_EQ(small.content_type, plain.content_type);
+  EXPECT_TRUE(std::count(small.headers.begin(), small.headers.end(),
+                         std::pair<std::string, std::string>("Content-Encoding", "gzip")));
+  EXPECT_FALSE(std::count(plain.headers.begin(), plain.headers.end(),
+                          std::pair<std::string, std::string>("Content-Encoding", "gzip")));
+  EXPECT_TRUE(std::count(plain.headers.begin(), plain.headers.end(),
+                         std::pair<std::string, std::string>("Vary", "Accept-Encoding")));
+  EXPECT_EQ(page.answer("", true).body, "<p>");  // nothing smaller lies beside it
+  EXPECT_THROW(page.answer("assets/a.js.gz"), HttpError);
+}
 
 TEST(Http, DecodesPathsAndForms) {
   EXPECT_EQ(percent_decoded("a%20b%C3%A9+"), "a bé+");

@@ -14,6 +14,7 @@
 #include "inspect/weights.h"
 #include "server/http.h"
 #include "server/inspect_reduce.h"
+#include "server/inspect_relative.h"
 #include "server/inspect_texts.h"
 #include "server/inspect_views.h"
 
@@ -198,6 +199,14 @@ Answer view_attention(InspectCall& call) {
       products_of(columns_of(of(values.contains(attention + ".rot_q") ? "rot_q" : "q"), head, pattern.heads),
                   columns_of(of(values.contains(attention + ".rot_k") ? "rot_k" : "k"), kv_head, kv_heads), size);
   arrays.add("product", pairs, std::span<const real>(product));
+  const bool self = !attention.ends_with("cross_attn");
+  if (const DistanceBias bias = self ? distance_bias(call.model(), side, std::max(pairs[0], pairs[1])) : DistanceBias{};
+      bias.heads > 0) {
+    std::vector<real> added;
+    for (int64_t i = 0; i < pairs[0]; ++i)
+      for (int64_t j = 0; j < pairs[1]; ++j) added.push_back(bias.at(head, i - j));
+    arrays.add("bias", pairs, std::span<const real>(added));
+  }
   for (const char* name : {"scores", "masked", "pattern"}) arrays.add(name, pairs, matrix(name));
   add_rows("v", kv_head, kv_heads);
   add_rows("z", head, pattern.heads);
@@ -211,11 +220,12 @@ Answer view_attention(InspectCall& call) {
        {"head", head},
        {"kv_head", kv_head},
        {"scale", scale},
+       {"cap", config.attention_cap > 0 ? Json(config.attention_cap) : Json()},
        {"head_size", size},
        {"queries", tokens_of(pattern.rows, example)},
        {"keys", tokens_of(*pattern.keys, example)},
        {"causal", config.causal && pattern.rows == *pattern.keys && side != "encoder" && config.writes()}},
-      "capture", {"--tap", attention + ".*", "--out", "head.safetensors"});
+      "heatmap", {"--tap", attention + ".pattern", "--head", std::to_string(head), "--json"});
 }
 
 Answer view_head_statistics(InspectCall& call) {

@@ -42,7 +42,7 @@ void check_tokens(const Config& config, size_t tokens) {
   if (static_cast<int64_t>(tokens) > most)
     throw HttpError(
         400, fmt::format("The text has {} tokens and at most {} are looked at: give a shorter one.", tokens, most),
-        {.param = "text", .code = "context_length_exceeded"});
+        {.param = "text", .code = "context_length_exceeded", .length = static_cast<int64_t>(tokens), .limit = most});
 }
 
 }  // namespace
@@ -215,7 +215,9 @@ void InspectCall::describe(Json& into, const std::string& part, const std::vecto
   fields.finish();
   if (part.empty()) return;  // no command does this
   std::string command = part.starts_with("limpid ") ? part : "limpid look " + shell_quoted(served.path) + " " + part;
-  const bool reads_input = part.starts_with("limpid translate ");
+  const bool reads_input = part.starts_with("limpid translate "), tokenizes = part.starts_with("limpid tokenize ");
+  std::string tail;
+  for (const std::string& option : options) tail += " " + shell_quoted(option);
   if (text_ || changed_) {  // asked for
     const Session& session = served.session;
     const std::string text =
@@ -223,11 +225,15 @@ void InspectCall::describe(Json& into, const std::string& part, const std::vecto
                                         : session.reader().decode(session.two_sided() ? example().batch.source.ids
                                                                                       : example().batch.input.ids));
     command = reads_input ? "echo " + text + " | " + command : command + " " + text;
-    if (session.two_sided() && !written_by_model() && !reads_input)
-      command +=
-          " " + shell_quoted(fields.has("target") ? fields.text("target") : session.writer().decode(target_ids()));
+    const std::string target = !session.two_sided()   ? ""
+                               : fields.has("target") ? " " + shell_quoted(fields.text("target"))
+                                                      : " " + shell_quoted(session.writer().decode(target_ids()));
+    if (tokenizes && session.two_sided())  // the two sides have a tokenizer each
+      command += tail + " && " + part + target + " --target";
+    else if (session.two_sided() && !written_by_model() && !reads_input)
+      command += target;
   }
-  for (const std::string& option : options) command += " " + shell_quoted(option);
+  command += tail;
   if (!list_.empty()) {
     if (part == "intervene")
       command += " --file changes.toml";

@@ -8,8 +8,10 @@
 #include "inspect/embeddings_json.h"
 #include "inspect/neuron_json.h"
 #include "inspect/tap_rows.h"
+#include "inspect/weights.h"
 #include "layers/rope.h"
 #include "server/http.h"
+#include "server/inspect_relative.h"
 #include "server/inspect_views.h"
 
 namespace limpid {
@@ -81,7 +83,11 @@ Answer view_embedding(InspectCall& call) {
 Answer view_positions(InspectCall& call) {
   const Config& config = call.config();
   const std::string side = call.side();
-  if (call.fields.has("text")) call.example_without_interventions();  // for the command, which captures a text
+  const bool by_weight = config.positions == PositionKind::none && config.relative == RelativeKind::buckets;
+  if (by_weight)  // whatever the text
+    for (const char* field : {"text", "target"}) call.fields.any(field);
+  else if (call.fields.has("text"))
+    call.example_without_interventions();  // for the command, which captures a text
   const int64_t most = std::min<int64_t>(most_positions(config), 1 << 16);
   const int64_t from = call.fields.whole("from", 0, 0, most - 1);
   const int64_t count = std::min(call.fields.whole("count", 64, 1, 4096), most - from);
@@ -89,6 +95,12 @@ Answer view_positions(InspectCall& call) {
   Json meta = {{"from", from}, {"count", count}};
   const std::string command =
       call.session().two_sided() ? (side.empty() ? "decoder" : side) + ".pos_embed" : "pos_embed";
+  meta["relative"] = config.relative != RelativeKind::none;
+  if (config.relative != RelativeKind::none) {
+    const int64_t farthest = std::min<int64_t>(from + count - 1, 4095);
+    const DistanceBias bias = distance_bias(call.model(), side, farthest);
+    arrays.add("bias", {bias.heads, 2 * farthest + 1}, std::span<const real>(bias.values));
+  }
   if (config.positions == PositionKind::rotary) {
     // As a text that reaches so far is turned: of some models a part of each head, at scaled frequencies.
     const auto rotation = Rope(config.rope, config.head_size).rotation(from + count);
@@ -102,6 +114,11 @@ Answer view_positions(InspectCall& call) {
   }
   if (config.recurrent() || config.positions == PositionKind::none) {
     meta["kind"] = "none";
+    if (by_weight)
+      return call.tensors(arrays, std::move(meta), "weight",
+                          {stack_names(config, side).relative_bias + ".weight", "--json"});
+    if (config.relative == RelativeKind::slopes)
+      return call.tensors(arrays, std::move(meta), "capture", {"--tap", "*.scores", "--out", "scores.safetensors"});
     return call.tensors(arrays, std::move(meta), "taps");
   }
   call.check_bytes(4 * count * config.width);

@@ -60,6 +60,24 @@ const char* norm_place_name(NormPlace place) {
   return "";
 }
 
+const char* relative_name(RelativeKind kind) {
+  switch (kind) {
+    case RelativeKind::none: return "none";
+    case RelativeKind::buckets: return "buckets";
+    case RelativeKind::slopes: return "slopes";
+  }
+  return "";
+}
+
+Json experts_json(const ExpertConfig& experts) {
+  if (experts.count == 0) return {};
+  return {{"count", experts.count},
+          {"chosen", experts.chosen},
+          {"features", experts.features},
+          {"shared", experts.shared},
+          {"normalize", experts.normalize}};
+}
+
 Json stack_json(const Config& config, const std::string& side) {
   const bool encoder = side == "encoder", two = config.cross_attention();
   const StackConfig& stack = encoder ? config.encoder : config.decoder;
@@ -195,7 +213,11 @@ Answer view_model(InspectCall& call) {
                {"norm_eps", static_cast<double>(config.norm_eps)},
                {"final_norm", config.final_norm},
                {"embedding_norm", config.embedding_norm},
+               {"parallel", config.parallel},
+               {"parallel_one_norm", config.parallel_one_norm},
+               {"norm_bias", config.norm_bias && config.norm_gain},
                {"positions", positions_name(config.positions)},
+               {"relative", relative_name(config.relative)},
                {"sinusoids", config.sinusoids == SinusoidLayout::halves        ? "halves"
                              : config.sinusoids == SinusoidLayout::interleaved ? "interleaved"
                                                                                : "fairseq"},
@@ -205,7 +227,12 @@ Answer view_model(InspectCall& call) {
                {"gated", config.gated},
                {"feed_forward", config.feed_forward},
                {"residual", config.residual},
+               {"ffn_bias", config.ffn_bias},
+               {"experts", experts_json(config.experts)},
                {"scale_scores", config.scale_scores},
+               {"attention_scale", config.attention_scale > 0 ? Json(config.attention_scale) : Json()},
+               {"scale_by_layer", config.scale_by_layer},
+               {"attention_cap", config.attention_cap > 0 ? Json(config.attention_cap) : Json()},
                {"causal", config.causal},
                {"tie_output", config.tie_output},
                {"share_source_embedding", config.share_source_embedding},
@@ -260,7 +287,7 @@ Answer view_tokens(InspectCall& call) {
   json["next"] = std::move(next);
   const int64_t limit = context_length(call.config());
   json["limit"] = limit < std::numeric_limits<int64_t>::max() ? Json(limit) : Json();
-  return call.json(std::move(json), "limpid tokenize " + shell_quoted(call.served.path));
+  return call.json(std::move(json), "limpid tokenize " + shell_quoted(call.served.path), {"--special"});
 }
 
 Answer view_pieces(InspectCall& call) {

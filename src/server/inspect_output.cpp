@@ -106,7 +106,8 @@ Answer view_output(InspectCall& call) {
   }
   json.update(distribution_json(session, {logits.values().row(position), static_cast<size_t>(logits.cols())}, sampling,
                                 top, chosen));
-  return call.json(std::move(json), "lens", {"--top", std::to_string(std::min<int64_t>(top, 1000))});
+  return call.json(std::move(json), "lens",
+                   {"--position", std::to_string(asked), "--top", std::to_string(std::min<int64_t>(top, 1000))});
 }
 
 Answer view_generate(InspectCall& call) {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "inspect/session.h"
+#include "inspect/weights.h"
 
 namespace limpid {
 namespace {
@@ -64,7 +65,8 @@ std::pair<std::string, std::string> part_of_tap(const TapPlace& place) {
   if (is("embed")) return {"embed", "embedding"};
   if (is("pos_embed")) return {"pos_embed", "position"};
   if (is("segment_embed")) return {"segment_embed", "segment"};
-  for (const char* norm : {"embed_norm", "norm1", "norm_cross", "norm2", "final_norm", "head_norm"})
+  for (const char* norm :
+       {"embed_norm", "norm1", "norm1_post", "norm_cross", "norm2", "norm2_post", "final_norm", "head_norm"})
     if (is(norm)) return {norm, "norm"};
   if (is("self_attn")) return {"self_attn", "self_attention"};
   if (is("cross_attn") || name == "cross_attn_out") return {"cross_attn", "cross_attention"};
@@ -78,6 +80,22 @@ std::pair<std::string, std::string> part_of_tap(const TapPlace& place) {
   return {"", ""};
 }
 
+// The norm whose weight this is, by the names that the model's family has for them. Norms of queries and keys are
+// attention's.
+std::string norm_of(const Config& config, const std::string& weight, const std::string& side, int64_t layer) {
+  const StackNames& names = stack_names(config, side);
+  const auto is = [&](const std::string& name) { return !name.empty() && weight.starts_with(name + "."); };
+  if (layer < 0)
+    return is(names.final_norm) ? "final_norm" : is(names_of(config).head.norm) ? "head_norm" : "embed_norm";
+  const BlockNames block = names.of(layer);
+  if (is(block.norm_self)) return "norm1";
+  if (is(block.norm_self_out)) return "norm1_post";
+  if (is(block.norm_ffn)) return "norm2";  // before the next: an encoder of T5 has this one under its name
+  if (is(block.norm_cross)) return "norm_cross";
+  if (is(block.norm_ffn_out)) return "norm2_post";
+  return two_sided(config) ? "self_attn" : "attn";
+}
+
 }  // namespace
 
 std::string part_of_weight(const Config& config, const Weight& weight) {
@@ -87,7 +105,11 @@ std::string part_of_weight(const Config& config, const Weight& weight) {
   switch (weight.part) {
     case ParameterRole::embedding:
       return weight.name.find("token_type") != std::string::npos ? "segment_embed" : joined(stack, -1, "embed");
-    case ParameterRole::position: return joined(stack, -1, "pos_embed");
+    case ParameterRole::position: {  // vectors, or what attention adds by distance
+      const std::string& bias = stack_names(config, side).relative_bias;
+      const bool relative = !bias.empty() && weight.name.starts_with(bias + ".");
+      return joined(two_sided(config) ? side : "", -1, relative ? "relative_bias" : "pos_embed");
+    }
     case ParameterRole::attention:
       if (config.recurrent()) return "align";
       if (two_sided(config)) return joined(stack, layer, is_cross(weight.name) ? "cross_attn" : "self_attn");
@@ -97,17 +119,7 @@ std::string part_of_weight(const Config& config, const Weight& weight) {
     case ParameterRole::output: return "output";
     case ParameterRole::norm: break;
   }
-  const std::string& name = weight.name;
-  if (layer < 0) {
-    const bool embedding = name.find("embed") != std::string::npos || name.find("Embed") != std::string::npos;
-    const bool head = name.find("cls.") != std::string::npos || name.find("transform") != std::string::npos;
-    return joined(stack, -1, embedding ? "embed_norm" : head ? "head_norm" : "final_norm");
-  }
-  if (is_cross(name)) return joined(stack, layer, "norm_cross");
-  for (const char* word : {"final_layer_norm", "ln_2", "post_attention_layernorm", "output.LayerNorm", "ffn"})
-    if (name.find(word) != std::string::npos && name.find("attention.output") == std::string::npos)
-      return joined(stack, layer, "norm2");
-  return joined(stack, layer, "norm1");
+  return joined(stack, layer, norm_of(config, weight.name, side, layer));
 }
 
 std::vector<ModelPart> model_parts(const Model& model) {
@@ -133,13 +145,18 @@ std::vector<ModelPart> model_parts(const Model& model) {
     std::string id = part_of_weight(config, weight);
     // A table that both sides share is drawn where it is first read.
     if (find(id) == parts.end() && weight.part == ParameterRole::embedding && two_sided(config)) id = "encoder.embed";
-    if (find(id) == parts.end() && weight.part == ParameterRole::position && two_sided(config))
+    const bool relative = id.ends_with("relative_bias");
+    if (find(id) == parts.end() && weight.part == ParameterRole::position && two_sided(config) && !relative)
       id = "encoder.pos_embed";
     if (find(id) == parts.end())  // without a tap: what leads from a recurrent encoder into its decoder
       parts.push_back({.id = id,
-                       .kind = id == "bridge" ? "bridge" : "other",
-                       .stack = id == "bridge" ? "decoder" : "",
-                       .layer = layer_of(weight.name)});
+                       .kind = id == "bridge" ? "bridge"
+                               : relative     ? "relative"
+                                              : "other",
+                       .stack = id == "bridge" ? "decoder"
+                                : relative     ? side_of(config, id)
+                                               : "",
+                       .layer = relative ? -1 : layer_of(weight.name)});
     ModelPart& part = *find(id);
     part.weights.push_back(weight.name);
     part.parameters += weight.trainable ? weight.size() : 0;

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <thread>
@@ -120,6 +121,83 @@ TEST(InspectPositions, RotaryAnglesAreThoseThatTheModelTurnsBy) {
         const auto a = static_cast<double>(q.row(p)[i]), b = static_cast<double>(q.row(p)[i + pairs]);
         EXPECT_NEAR(turned.row(p)[i], a * std::cos(angle) - b * std::sin(angle), 1e-5) << name << p << i;
       }
+  }
+}
+
+// Scores are the product, scaled, capped, with the bias by distance, as the answer says each of these.
+TEST(InspectAttention, ScoresAreMadeAsTheAnswerSays) {
+  for (const char* name :
+       {"t5", "mpnet", "bloom", "falcon_slopes", "gemma2", "granite", "gpt2_by_layer", "gpt_neo", "mixtral"}) {
+    const SavedSession saved(name, Saved::floats);
+    const InspectedModel served{saved.session, "small", "models/small"};
+    const bool biased = saved.session.config().relative != RelativeKind::none;
+    Json request = {{"text", "ejcrg"}, {"head", 1}};
+    if (saved.session.two_sided()) request["target"] = "fdkb";
+    for (const std::string& attention :
+         saved.session.two_sided()
+             ? std::vector<std::string>{"encoder.1.self_attn", "decoder.1.self_attn", "decoder.1.cross_attn"}
+             : std::vector<std::string>{"blocks.1.attn"}) {
+      request["attention"] = attention;
+      InspectCall call(served, request, {});
+      const Tensors head(view_attention(call).body);
+      const std::vector<real> product = head.numbers("product"), scores = head.numbers("scores");
+      EXPECT_EQ(head.has("bias"), biased && !attention.ends_with("cross_attn")) << name << attention;
+      const std::vector<real> bias =
+          head.has("bias") ? head.numbers("bias") : std::vector<real>(product.size(), real{0});
+      const double scale = head.meta["scale"], cap = head.meta["cap"].is_null() ? 0 : head.meta["cap"].get<double>();
+      for (size_t i = 0; i < scores.size(); ++i) {
+        double score = static_cast<double>(product[i]) * scale;
+        if (cap > 0) score = cap * std::tanh(score / cap);
+        EXPECT_NEAR(static_cast<double>(scores[i]), score + static_cast<double>(bias[i]), 1e-4) << name << attention;
+      }
+      EXPECT_THAT(head.meta["command"].get<std::string>(), HasSubstr("--tap " + attention + ".pattern --head 1"));
+    }
+    // The same by distance, whichever the text.
+    InspectCall call(served, {{"count", 5}, {"side", saved.session.two_sided() ? "decoder" : ""}}, {});
+    const Tensors positions(view_positions(call).body);
+    ASSERT_EQ(positions.has("bias"), biased) << name;
+    if (biased) {
+      EXPECT_EQ(positions.entry("bias").shape.at(1), 9);
+    }
+  }
+}
+
+TEST(InspectModel, SaysWhatItsFormulasDependOn) {
+  const auto told = [](const char* name) {
+    const SavedSession saved(name, Saved::floats);
+    InspectCall call({saved.session, "small", "models/small"}, Json::object(), {});
+    return Json::parse(view_model(call).body);
+  };
+  EXPECT_EQ(told("t5")["relative"], "buckets");
+  EXPECT_EQ(told("bloom")["relative"], "slopes");
+  EXPECT_EQ(told("gpt_neox")["parallel"], true);
+  EXPECT_EQ(told("gemma2")["norm_place"], "both");
+  EXPECT_EQ(told("gemma2")["attention_cap"], 2.0);
+  EXPECT_EQ(told("mixtral")["experts"]["count"], 4);
+  EXPECT_TRUE(told("llama")["experts"].is_null());
+}
+
+// Every number of a model has its place on the map, norms among them.
+TEST(InspectModel, EveryWeightIsOfSomePart) {
+  for (const char* name :
+       {"t5", "bloom", "gemma2", "olmo2", "qwen3", "gpt_neox", "marian", "bert", "mpnet", "modernbert"}) {
+    const SavedSession saved(name, Saved::floats);
+    InspectCall call({saved.session, "small", "models/small"}, Json::object(), {});
+    const Json model = Json::parse(view_model(call).body);
+    std::map<std::string, int64_t> of;
+    for (const Json& part : model["parts"]) {
+      EXPECT_NE(part["kind"], "other") << name << part;
+      of[part["id"]] = part["parameters"];
+    }
+    const std::string scope = saved.session.two_sided() ? "decoder" : "blocks";
+    const int64_t width = model["width"];
+    for (const auto& [id, parameters] : of)
+      if (id.starts_with(scope + ".1.norm")) {
+        EXPECT_TRUE(parameters == width || parameters == 2 * width) << name << id << parameters;
+      }
+    if (model["final_norm"].get<bool>()) {
+      EXPECT_GT(of[saved.session.two_sided() ? "decoder.final_norm" : "final_norm"], 0) << name;
+    }
   }
 }
 

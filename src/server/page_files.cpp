@@ -86,9 +86,13 @@ void PageFiles::read() const {
     files_[path.lexically_relative(folder_).generic_string()] = {
         {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}, content_type_of(path)};
   }
+  for (auto& [name, file] : files_)
+    if (const auto compressed = files_.find(name + ".gz"); compressed != files_.end())
+      file.compressed = std::move(compressed->second.bytes);
+  std::erase_if(files_, [](const auto& file) { return file.first.ends_with(".gz"); });
 }
 
-Response PageFiles::answer(const std::string& path) const {
+Response PageFiles::answer(const std::string& path, bool gzip) const {
   const std::lock_guard lock(mutex_);
   if (files_.empty() && path.empty()) read();
   if (files_.empty() && path.empty()) return {503, std::string(kNoPage), "text/html; charset=utf-8", page_headers()};
@@ -98,7 +102,11 @@ Response PageFiles::answer(const std::string& path) const {
   // Names of built files hold a hash of what is in them.
   headers.emplace_back("Cache-Control",
                        path.starts_with("assets/") ? "public, max-age=31536000, immutable" : "no-cache");
-  return {200, found->second.bytes, found->second.content_type, std::move(headers)};
+  const File& file = found->second;
+  if (!file.compressed.empty()) headers.emplace_back("Vary", "Accept-Encoding");
+  if (!gzip || file.compressed.empty()) return {200, file.bytes, file.content_type, std::move(headers)};
+  headers.emplace_back("Content-Encoding", "gzip");
+  return {200, file.compressed, file.content_type, std::move(headers)};
 }
 
 }  // namespace limpid

@@ -22,11 +22,12 @@ class PageFiles {
   explicit PageFiles(const std::filesystem::path& folder);
 
   // The file at a path such as "assets/index.js"; "" is index.html. Without a page, how to get one. Throws 404.
-  Response answer(const std::string& path) const;
+  // `gzip`: who asks reads compressed answers, and gets "NAME.gz" where it lies beside the file.
+  Response answer(const std::string& path, bool gzip = false) const;
 
  private:
   struct File {
-    std::string bytes, content_type;
+    std::string bytes, content_type, compressed = {};
   };
   void read() const;
 

@@ -92,6 +92,10 @@ Response error_response(const HttpError& error, ErrorShape shape) {
                      {"type", openai_type(error.status())},
                      {"param", text_or_null(error.details().param)},
                      {"code", text_or_null(error.details().code)}};
+    if (error.details().limit > 0) {
+      body["error"]["length"] = error.details().length;
+      body["error"]["limit"] = error.details().limit;
+    }
   }
   // What a client sent may stand in the message, in any bytes.
   return {error.status(), body.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n", "application/json",

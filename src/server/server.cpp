@@ -98,7 +98,10 @@ void Server::add_own_routes() {
               {.summary = "This description.", .needs_key = false});
   // Last: what no other route has is looked for among the page's files.
   router_.add("GET", "/{file...}",
-              [this](const Request& request) { return page_.answer(std::string(request.parameter("file"))); },
+              [this](const Request& request) {
+                const bool gzip = request.header("accept-encoding").find("gzip") != std::string_view::npos;
+                return page_.answer(std::string(request.parameter("file")), gzip);
+              },
               {.needs_key = false});
 }
 

@@ -4,8 +4,16 @@ import { parseSafetensors, type TensorFile } from './safetensors';
 export type Failure = 'gone' | 'key' | 'busy' | 'refused' | 'broken';
 
 export class ServerError extends Error {
-  constructor(readonly failure: Failure, message: string, readonly code = '') {
+  readonly code: string; // a word for programs
+  readonly param: string; // the field of the request that is wrong
+  readonly length: number; // of what is too long: how long, and what is allowed
+  readonly limit: number;
+  constructor(readonly failure: Failure, message: string, more: { code?: unknown; param?: unknown; length?: unknown; limit?: unknown } = {}) {
     super(message);
+    this.code = String(more.code ?? '');
+    this.param = String(more.param ?? '');
+    this.length = Number(more.length ?? 0);
+    this.limit = Number(more.limit ?? 0);
   }
 }
 
@@ -57,7 +65,7 @@ async function send(path: string, body: Record<string, unknown> | undefined, sig
   const message = String(said?.error?.message ?? said?.error ?? '');
   if (response.status === 401) throw new ServerError('key', message);
   if (response.status === 429 || response.status === 503) throw new ServerError('busy', message);
-  throw new ServerError(response.status < 500 ? 'refused' : 'broken', message || `HTTP ${response.status}`, String(said?.error?.code ?? ''));
+  throw new ServerError(response.status < 500 ? 'refused' : 'broken', message || `HTTP ${response.status}`, said?.error ?? {});
 }
 
 // The document says whether answers are awaited, for the pointer and for whoever drives the page by a program.
@@ -154,7 +162,7 @@ export async function stream(path: string, body: Record<string, unknown> | undef
     }
     if (part.done) break;
     buffer = takeEvents(buffer + part.value, (event) => {
-      if (event.event === 'error') throw new ServerError('refused', event.data?.error?.message ?? '');
+      if (event.event === 'error') throw new ServerError('refused', event.data?.error?.message ?? '', event.data?.error ?? {});
       take(event);
     });
   }

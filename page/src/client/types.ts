@@ -38,13 +38,23 @@ export interface ModelInfo {
   writes: boolean;
   labels: string[];
   norm: string;
-  norm_place: string;
+  norm_place: 'before' | 'after' | 'output' | 'both';
+  norm_bias: boolean;
+  parallel: boolean; // attention and feed-forward network read the same vector
+  parallel_one_norm: boolean;
+  residual: boolean;
   positions: string;
+  relative: 'none' | 'buckets' | 'slopes'; // what is added to scores by distance
   rope_theta?: number;
   scale_embedding: boolean;
   activation: string;
   gated: boolean;
+  ffn_bias: boolean;
+  experts: { count: number; chosen: number; features: number; shared: number; normalize: boolean } | null;
   scale_scores: boolean;
+  attention_scale: number | null; // instead of 1/√d_k
+  scale_by_layer: boolean; // besides by 1/(number of the layer, from 1)
+  attention_cap: number | null; // of scores
   tie_output: boolean;
   rnn?: { cell: string; context: string; bidirectional: boolean; layers: number; embed: number; hidden: number };
   stacks: Stack[];

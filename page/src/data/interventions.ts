@@ -41,7 +41,8 @@ export function describe(one: Intervention, number = true): string {
   }
 }
 
-export const sameIntervention = (a: Intervention, b: Intervention): boolean => kindOf(a) === kindOf(b) && placeOf(a) === placeOf(b);
+// Whether one takes the other's place on the shelf: two directions may steer the same vector.
+export const sameIntervention = (a: Intervention, b: Intervention): boolean => kindOf(a) === kindOf(b) && placeOf(a) === placeOf(b) && a.along === b.along;
 
 // JSON's escapes are TOML's, except that TOML has no \/ (which JSON.stringify never writes).
 const tomlText = (text: string): string => JSON.stringify(text).replaceAll('\x7f', '\\u007F');

@@ -45,12 +45,15 @@ export interface Layout {
   height: number;
 }
 
-// As large as fits, with cells of at most `largest` pixels; square where both sides are tokens.
-export function layOut(rows: number, cols: number, room: { width: number; height: number }, labels: { left: number; top: number }, square: boolean, largest = 44): Layout {
+// As large as fits, with cells of at most `largest` pixels; square where both sides are tokens, or as much wider as `stretch` allows.
+export function layOut(rows: number, cols: number, room: { width: number; height: number }, labels: { left: number; top: number }, square: boolean, largest = 44, stretch = 1): Layout {
   const left = Math.min(labels.left, room.width * 0.35);
   let width = Math.min(largest, (room.width - left) / cols);
   let height = Math.min(largest, Math.max(room.height - labels.top, 40) / rows);
-  if (square) width = height = Math.max(Math.min(width, height), Math.min(width, 2));
+  if (square) {
+    height = Math.max(Math.min(width, height), Math.min(width, 2));
+    width = Math.min(width, stretch * height);
+  }
   else height = Math.max(height, 1);
   return { cell: { width, height }, left, top: labels.top, width: left + width * cols, height: labels.top + height * rows };
 }

@@ -1,8 +1,8 @@
-// Before, after, or their difference, as the reader has chosen.
+// Before, after, both side by side (where a room draws them so), or their difference, as the reader has chosen.
 import { subtract, type Matrix } from '../data/matrix';
 import { store, type Compared } from './store.svelte';
 
-export const comparing = (): 'before' | 'after' | 'difference' => (store.changed ? (store.option('compare', 'after') as 'before' | 'after' | 'difference') : 'before');
+export const comparing = (): 'before' | 'after' | 'both' | 'difference' => (store.changed ? (store.option('compare', 'after') as 'before' | 'after' | 'both' | 'difference') : 'before');
 
 // The answer that is shown: of the changed model, unless "before" is chosen or nothing is changed.
 export function chosen<T>(answers: Compared<T>): Compared<T>['before'] {

@@ -5,6 +5,7 @@ import { t, type Key } from '../strings';
 
 export function nameOf(box: Box): string {
   if (box.label === 'self_attention' && box.stack?.causal) return t('part.masked_attention');
+  if (box.label === 'norm' && box.layer !== null && store.model?.norm_place === 'after') return t('part.add_norm');
   if (box.label === 'block') return t('part.block', { layer: box.layer ?? 0 });
   return t(`part.${box.label}` as Key);
 }

@@ -21,9 +21,12 @@ class Store {
   // None while another one than the loaded is asked for, so that nothing asks a model for the parts of another.
   model = $derived.by((): ModelInfo | null => (this.loaded && this.models.includes(this.view.model) && this.view.model !== this.loaded.id ? null : this.loaded));
   tokens = $state.raw<Tokens | null>(null);
+  tokensOfText = $state.raw(''); // the request that they answer
+  // Whether they are those of the text in view: until then nobody knows where in it the selection is, and nothing else is asked of it.
+  fits = $derived.by((): boolean => this.tokens !== null && this.tokensOfText === requestKey(post('tokens', this.body)));
   taps = $state.raw<ReadonlySet<string>>(new Set()); // names of all the model's taps
   detail = $state.raw<Detail | null>(null); // what the inspector shows
-  command = $state.raw<{ line: string; toml?: string } | null>(null);
+  command = $state.raw<{ line: string; toml?: string; note?: string } | null>(null); // with a note where it gives other numbers, or none does
   error = $state.raw<ServerError | null>(null);
   needsKey = $state(false);
   innerHeight = $state(innerHeight / zoom());
@@ -100,6 +103,10 @@ class Store {
     this.view.options[name] = String(value); // only what reads this one option is computed again
     this.changedView(quietly);
   }
+  // Labels of a decoder's rows over a source: the token that is read there, and the one that is written, as `limpid look` has them.
+  writtenLabels(): string[] {
+    return this.labels('input').map((label, i) => { const next = this.tokens?.next[i]; return next ? `${label} → ${readable(next.piece)}` : label; });
+  }
   select(side: Side, position: number): void {
     this.go({ side, position });
   }
@@ -137,21 +144,28 @@ window.addEventListener('popstate', () => store.readAddress());
 window.addEventListener('hashchange', () => store.readAddress());
 
 export class Resource<T> {
+  of = $state.raw(''); // the request that `data` answers
   data = $state.raw<T | null>(null);
   error = $state.raw<ServerError | null>(null);
   loading = $state(false);
 }
 
-// An answer that follows the view: asked again when the request changes; the old one stays until the new one is here.
-export function resource<T>(wanted: () => Request | null): Resource<T> {
+// An answer that follows the view: asked again when the request changes; the old one stays until the new one is here. A request
+// that is null asks for nothing; one that is undefined cannot be made yet.
+export function resource<T>(wanted: () => Request | null | undefined): Resource<T> {
   const result = new Resource<T>();
   const key = $derived.by(() => {
     const request = wanted();
-    return request ? requestKey(request) : null;
+    return request ? requestKey(request) : request;
   });
   $effect(() => {
     void store.attempt;
+    if (key === undefined) {
+      result.loading = true;
+      return;
+    }
     if (key === null) {
+      result.loading = false;
       result.data = null;
       result.error = null;
       return;
@@ -164,6 +178,7 @@ export function resource<T>(wanted: () => Request | null): Resource<T> {
       .then(
         (answer) => {
           result.data = answer;
+          result.of = key;
           result.error = null;
           if (store.error?.failure === 'gone') store.error = null;
         },
@@ -188,6 +203,9 @@ export function resource<T>(wanted: () => Request | null): Resource<T> {
 
 export const post = (route: string, body: Record<string, unknown>, answer: Request['answer'] = 'json'): Request => ({ path: `/inspect/${route}`, body, answer });
 
+// A question about the text in view, once its tokens are known.
+export const aboutText = (request: () => Request): Request | undefined => (store.fits ? request() : undefined);
+
 // The same question about the model as it is and as it is changed; `after` is empty while nothing is changed.
 export interface Compared<T> {
   before: Resource<T>;
@@ -196,11 +214,11 @@ export interface Compared<T> {
 export function compared<T>(route: string, extra: () => Record<string, unknown> | null, answer: Request['answer'] = 'json'): Compared<T> {
   const before = resource<T>(() => {
     const more = extra();
-    return more && store.model && store.tokens ? post(route, { ...store.body, ...more }, answer) : null;
+    return more && store.model && store.tokens ? aboutText(() => post(route, { ...store.body, ...more }, answer)) : null;
   });
   const after = resource<T>(() => {
     const more = extra();
-    return more && store.model && store.tokens && store.changed ? post(route, { ...store.changedBody, ...more }, answer) : null;
+    return more && store.model && store.tokens && store.changed ? aboutText(() => post(route, { ...store.changedBody, ...more }, answer)) : null;
   });
   return { before, after };
 }

@@ -9,7 +9,7 @@ export class Study<Result, Point = never> {
   what = $state('');
   points = $state.raw<Point[]>([]);
   result = $state.raw<Result | null>(null);
-  problem = $state('');
+  problem = $state.raw<unknown>(null); // what went wrong, if anything did
   private running: AbortController | null = null;
 
   constructor(private readonly path: string) {}
@@ -22,7 +22,8 @@ export class Study<Result, Point = never> {
     this.running?.abort();
     const mine = (this.running = new AbortController());
     this.progress = 0;
-    this.what = this.problem = '';
+    this.what = '';
+    this.problem = null;
     this.points = [];
     try {
       await stream(this.path, body, mine.signal, ({ event, data }) => {
@@ -32,7 +33,7 @@ export class Study<Result, Point = never> {
       });
     } catch (error) {
       if (!mine.signal.aborted) {
-        this.problem = error instanceof Error ? error.message : String(error);
+        this.problem = error;
         if (error instanceof ServerError && error.failure !== 'refused') store.fail(error);
       }
     }
