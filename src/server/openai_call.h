@@ -38,7 +38,12 @@ struct OpenAiCall {
 };
 
 // A text, a list of texts, the token ids of one text, or of several: what "prompt" and "input" can be.
-std::vector<OpenAiCall::Prompt> read_texts(const nlohmann::json& value, const char* field, const ServedModel& model);
+// Refuses what is too much before it is cut into tokens.
+std::vector<OpenAiCall::Prompt> read_texts(const nlohmann::json& value, const char* field, const ServedModel& model,
+                                           const RequestLimits& limits);
+
+// Of a prompt.
+int64_t most_prompt_tokens(const ServedModel& model, const RequestLimits& limits);
 
 // Reads what both have in common; the caller reads the rest and calls fields.finish().
 OpenAiCall read_call(JsonFields& fields);
