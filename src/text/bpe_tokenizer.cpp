@@ -186,7 +186,8 @@ std::string BpeTokenizer::bytes(int32_t id) const {
   const std::string& piece = vocabulary().piece(id);
   if (vocabulary().is_special(id)) return "";
   if (pre_tokenizer_.byte_level()) return is_added_[static_cast<size_t>(id)] ? piece : bytes_of_piece(piece);
-  if (const auto byte = byte_fallback_ ? byte_of_token(piece) : std::nullopt) return {1, static_cast<char>(*byte)};
+  if (const auto byte = byte_fallback_ ? byte_of_token(piece) : std::nullopt)
+    return std::string(1, static_cast<char>(*byte));
   return replaced(piece, kSpaceMark, " ");
 }
 
