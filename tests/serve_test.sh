@@ -44,12 +44,65 @@ for command in "${commands[@]}"; do
     *) bash -c "$command" >out 2>&1 || wrong "$command: $(tail -3 out)" ;;
   esac
 done
-block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" docs/serving.md | grep -v '^```' | sed "s|http://127.0.0.1:8080|$address|"; }
+# block LANGUAGE [DOCUMENT]: its program in that language, for the server that runs here.
+block() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "docs/${2:-serving.md}" | grep -v '^```' | sed "s|http://127.0.0.1:8080|$address|"; }
 if command -v python3 >/dev/null; then
   block python >client.py
   python3 client.py >out 2>&1 || wrong "the Python client: $(cat out)"
   [[ $(wc -w <out) -ge 1 ]] || wrong "the Python client read nothing"
 fi
+reads_tensors() {
+  "$@" >out 2>&1 || wrong "$*: $(cat out)"
+  grep -q 'pattern .*first row sums to 1' out && grep -q '^limpid look .*capture' out || wrong "$*: $(cat out)"
+}
+block python inspection-api.md >reader.py
+block js inspection-api.md >reader.mjs
+if command -v python3 >/dev/null; then reads_tensors python3 reader.py; fi
+if command -v node >/dev/null; then reads_tensors node reader.mjs; fi
+
+# ---- the commands that views name give the same numbers: of a language model and of a translator, likeliest and drawn
+./limpid data copy --out copy --count 200 >out 2>&1 || wrong "copy: $(tail -3 out)"
+./limpid train copy --out models/copier data.folder=copy model.d_model=16 stop.steps=20 >out 2>&1 || wrong "copier: $(tail -3 out)"
+of_document=$address
+start writers models/facts models/copier --port 0 --quiet
+for request in '"model": "facts", "text": "Anna Bauer lives in"' '"model": "copier", "text": "a b c"'; do
+  for drawn in '"temperature": 0' '"temperature": 1, "top_k": 5, "seed": 7'; do
+    curl -s "$address/inspect/generate" -d "{$request, $drawn, \"max_tokens\": 7}" >view
+    command=$(sed -n 's/.*"command":"\([^"]*\)".*/\1/p' view)
+    if [[ $request == *facts* ]]; then # the tokens: a text that goes on begins with a space
+      expected=$(sed -n 's/.*"ids":\[\([0-9,]*\)\],"text".*/\1/p' view)
+      got=$(bash -c "./$command" 2>err | grep -o '"id":[0-9]*' | cut -d: -f2 | paste -sd,)
+    else
+      expected=$(sed -n 's/.*"text":\("[^"]*"\),"ended".*/\1/p' view)
+      got=$(bash -c "${command/| limpid/| .\/limpid}" 2>err | sed -n 's/.*"translations":\[{"text":\("[^"]*"\).*/\1/p')
+    fi
+    [[ $expected && $got == "$expected" ]] || wrong "$command: $got instead of $expected: $(cat err)"
+  done
+done
+kill -TERM "$pid"
+start narrow models/facts --memory 0.0001 --port 0 --quiet
+code=$(curl -s -o out -w '%{http_code}' "$address/v1/completions" -d '{"prompt": "Anna"}')
+[[ $code == 400 ]] && grep -q 'bytes of memory' out || wrong "more than the memory allowed: $code $(cat out)"
+kill -TERM "$pid"
+
+# ---- a run serves itself while it goes on
+./limpid train facts --out models/watched --watch --port 0 stop.steps=1000000 >watched.log 2>&1 &
+run=$!
+pids+=("$run")
+for ((i = 0; i < 600; ++i)); do
+  address=$(sed -n 's|^Watch the run at \(http:[^/]*//[^/]*\)/.*|\1|p' watched.log)
+  [[ $address ]] && curl -s "$address/runs" | grep -q '"step":' && break
+  sleep 0.1
+done
+curl -s "$address/runs" | grep -q '"id":"watched","state":"running"' || wrong "GET /runs: $(curl -s "$address/runs")"
+curl -sN "$address/runs/watched/events" >events &
+listener=$!
+for ((i = 0; i < 100; ++i)); do grep -q '^event: step' events && break; sleep 0.1; done
+grep -q '^event: step' events || wrong "no events of the run: $(cat events)"
+kill -TERM "$run"
+wait "$run"
+wait "$listener" || wrong "the stream of events was cut: exit code $? of curl"
+address=$of_document
 
 # ---- OpenAI's client, on the model of the document and on the same with a chat template
 cp -r models/facts models/talker

@@ -32,12 +32,15 @@ struct WatchServer {
     server->start();
     server->set_ready();
   }
-  ~WatchServer() { server->stop(std::chrono::seconds(1)); }
+  ~WatchServer() {
+    events.end();  // while the server is there to send the ends of the streams
+    server->stop(std::chrono::seconds(1));
+  }
 
   ServedModels models;  // none: the run's own model changes while it is trained
   WatchedRuns runs;
   RunEvents events;
-  std::unique_ptr<Server> server;
+  std::unique_ptr<Server> server;  // gone first: its routes use the others
 };
 
 }  // namespace

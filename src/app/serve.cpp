@@ -5,7 +5,7 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <mutex>
+#include <thread>
 
 #include "app/command.h"
 #include "server/experiments_routes.h"
@@ -56,6 +56,22 @@ class Signals {
     int signal = 0;
     ::sigwait(&set_, &signal);
   }
+  // From now on Ctrl-C ends the process at once. A repetition within a quarter of a second is the same wish: shells and
+  // npm send a signal to a process and to its group.
+  static void end_at_the_next() {
+    std::thread([] {
+      sigset_t interrupt{};
+      ::sigemptyset(&interrupt);
+      ::sigaddset(&interrupt, SIGINT);
+      const auto same_wish = std::chrono::steady_clock::now() + std::chrono::milliseconds(250);
+      int signal = 0;
+      do ::sigwait(&interrupt, &signal);
+      while (std::chrono::steady_clock::now() < same_wish);
+      std::signal(SIGINT, SIG_DFL);
+      ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+      ::raise(SIGINT);
+    }).detach();
+  }
 
  private:
   sigset_t set_{};
@@ -98,19 +114,23 @@ void add_options(CommandLine& line, ServeOptions& options) {
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   whole("--batch-size", options.engine.engine.max_batch, "texts that a thread writes side by side");
-  whole("--queue", options.engine.waiting, "texts that may wait for their turn; beyond that clients get 429");
+  whole("--queue", options.engine.waiting, "requests that may wait for their turn; beyond that clients get 429");
   line.add_option("--memory", options.memory, "most memory per model for keys and values, in MB (0: no bound)")
       ->check(CLI::Range(0.0, 1e9));
   whole("--max-connections", limits.connections, "connections at once");
   whole("--max-body-bytes", limits.body_bytes, "most bytes of a request's body");
   line.add_option("--max-prompt-tokens", options.limits.prompt_tokens,
-                  "most tokens of a prompt (0: the model's context)")
+                  "most tokens of a prompt or of a text to translate (0: the model's context)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
-  line.add_option("--max-tokens", options.limits.output_tokens, "most tokens of one answer (0: the model's context)")
+  line.add_option("--max-tokens", options.limits.output_tokens,
+                  "most tokens of one answer or of a sentence's translation (0: the model's context)")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
   whole("--max-texts", options.limits.texts, "most texts of one request: prompts times samples");
   whole("--max-capture-bytes", options.inspect.bytes, "most bytes of the numbers in one answer of /inspect");
+  whole("--max-pass-bytes", options.inspect.pass_bytes,
+        "most bytes that the values asked for by one such request take");
   add_seconds(line, "--request-timeout", limits.request, "seconds in which a request must be answered");
+  add_seconds(line, "--body-timeout", limits.body, "seconds in which a request's body must arrive");
   add_seconds(line, "--idle-timeout", limits.idle, "seconds that a connection may lie idle");
   line.add_flag("--log-text", server.log_text, "the access log has the text of requests too");
   line.add_flag("--quiet", options.quiet, "no access log");
@@ -186,6 +206,7 @@ int run_serve(int argc, char** argv) {
   fmt::print(stderr, "limpid serve: {}\n", server.address());
   signals.wait();
   fmt::print(stderr, "limpid serve: finishing what runs\n");
+  Signals::end_at_the_next();
   events.end();  // they would go on as long as somebody listens
   server.stop(std::chrono::duration<double>(options.grace));
   return 0;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "base/cancellation.h"
 #include "base/random.h"
 
 namespace limpid {
 
 Run::Run(Options options) : options_(std::move(options)) {
+  check_cancelled();
   check(!(options_.cache && options_.tape), "[run] a cache serves decoding, not training: use one or the other");
 }
 

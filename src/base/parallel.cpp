@@ -1,5 +1,6 @@
 #include "base/parallel.h"
 
+#include "base/cancellation.h"
 #include "base/interrupt.h"
 #include "base/parallel_statistics.h"
 #include "base/turns.h"
@@ -158,6 +159,7 @@ void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {
   const auto in_place = [&] {
     for (int64_t i = 0; i < count; ++i) body(i);
   };
+  if (!in_parallel) check_cancelled();
   if (count <= 1 || threads() == 1 || in_parallel) return in_place();
   std::exception_ptr error;
   std::mutex error_mutex;

@@ -12,7 +12,8 @@ void set_threads(int count);
 int threads();
 
 // Calls body(i) for i in [0, count), handing out one i at a time; runs in place when already inside a parallel_for.
-// An exception thrown by body is rethrown here after the others have finished.
+// An exception thrown by body is rethrown here after the others have finished. Work that has been cancelled ends here
+// (base/cancellation.h).
 void parallel_for(int64_t count, const std::function<void(int64_t)>& body);
 
 // Calls body(begin, end) on ranges of at most `grain` that cover [0, count). The ranges do not depend on the number of

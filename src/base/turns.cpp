@@ -6,6 +6,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/cancellation.h"
+
 namespace limpid {
 namespace {
 
@@ -91,6 +93,7 @@ void take_turns(int64_t count, int64_t least, const std::function<void(int64_t, 
   int64_t size = least;
   for (int64_t begin = 0; begin < count;) {
     const int64_t end = std::min(count, begin + size);
+    check_cancelled();
     turns().begin_background();
     const auto start = Clock::now();
     part(begin, end);

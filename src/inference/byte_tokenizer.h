@@ -23,6 +23,7 @@ class ByteTokenizer : public Tokenizer {
       if (id < 256) text += static_cast<char>(id);
     return repaired_utf8(text);
   }
+  std::string bytes(int32_t id) const override { return id < 256 ? std::string(1, static_cast<char>(id)) : ""; }
   std::string piece(int32_t id) const override {
     return id == kMask ? "[MASK]" : id < 256 ? std::string(1, static_cast<char>(id)) : "<special>";
   }

@@ -53,7 +53,10 @@ class SamplingTask : public GenerationTask {
         text_(request_.ids),
         history_(continues_ ? request_.ids : std::vector<int32_t>()),
         stream_(tokenizer, history_, request_.options.stop) {
-    know_special(config);
+    SamplingOptions& sampling = request_.options.sampling;
+    add_special_tokens(config, tokenizer_, rules_, sampling);
+    if (request_.options.ignore_end)
+      sampling.never.insert(sampling.never.end(), rules_.ends.begin(), rules_.ends.end());
     const auto length = static_cast<int64_t>(request_.ids.size());
     room_ = context_ - (continues_ ? length - 1 : 0);
     begin_tokens_ = continues_ && request_.ids[0] == tokenizer.special().begin ? 1 : 0;
@@ -119,20 +122,6 @@ class SamplingTask : public GenerationTask {
   }
 
  private:
-  // Tokens that end a text, and those that are none.
-  void know_special(const Config& config) {
-    const SpecialIds special = tokenizer_.special();
-    std::vector<int32_t>& ends = rules_.ends;
-    if (config.eos_token && !contains(ends, static_cast<int32_t>(*config.eos_token)))
-      ends.push_back(static_cast<int32_t>(*config.eos_token));
-    if (special.end >= 0 && !contains(ends, special.end)) ends.push_back(special.end);
-    std::vector<int32_t>& never = request_.options.sampling.never;
-    for (const auto& token : {config.pad_token, config.decoder_start_token})
-      if (token && !contains(ends, static_cast<int32_t>(*token))) never.push_back(static_cast<int32_t>(*token));
-    if (special.pad >= 0 && !contains(ends, special.pad)) never.push_back(special.pad);
-    if (request_.options.ignore_end) never.insert(never.end(), ends.begin(), ends.end());
-  }
-
   int32_t drawn(std::span<real> scores) const {
     const auto written = static_cast<int64_t>(result_.tokens.size());
     const bool last = written + 1 == request_.options.max_tokens;
@@ -181,6 +170,18 @@ class SamplingTask : public GenerationTask {
 };
 
 }  // namespace
+
+void add_special_tokens(const Config& config, const Tokenizer& tokenizer, TokenRules& rules,
+                        SamplingOptions& sampling) {
+  const SpecialIds special = tokenizer.special();
+  std::vector<int32_t>& ends = rules.ends;
+  if (config.eos_token && !contains(ends, static_cast<int32_t>(*config.eos_token)))
+    ends.push_back(static_cast<int32_t>(*config.eos_token));
+  if (special.end >= 0 && !contains(ends, special.end)) ends.push_back(special.end);
+  for (const auto& token : {config.pad_token, config.decoder_start_token})
+    if (token && !contains(ends, static_cast<int32_t>(*token))) sampling.never.push_back(static_cast<int32_t>(*token));
+  if (special.pad >= 0 && !contains(ends, special.pad)) sampling.never.push_back(special.pad);
+}
 
 std::string_view name_of(FinishReason ending) {
   switch (ending) {

@@ -60,6 +60,9 @@ struct CompletionRequest {
   std::function<bool(const CompletionPart&)> listener = {};  // false: enough. Must not call the engine
 };
 
+// Of a model's special tokens: those that end a text are added to the rules, those that are no text are never drawn.
+void add_special_tokens(const Config& config, const Tokenizer& tokenizer, TokenRules& rules, SamplingOptions& sampling);
+
 // One text as the engine takes it. The tokenizer is that of the text written; it must outlive the text. Throws where
 // the prompt alone is too long.
 std::unique_ptr<GenerationTask> make_completion(const Config& config, const Tokenizer& tokenizer,

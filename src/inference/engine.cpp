@@ -31,6 +31,13 @@ bool Engine::has(int64_t number) const {
          });
 }
 
+// Numbers wait in the order in which they were given.
+bool Engine::waits(int64_t number) const {
+  const auto at = std::lower_bound(waiting_.begin(), waiting_.end(), number,
+                                   [](const Text& text, int64_t wanted) { return text.number < wanted; });
+  return at != waiting_.end() && at->number == number;
+}
+
 int64_t Engine::reused_tokens() const {
   int64_t tokens = 0;
   for (const Lane& lane : lanes_) tokens += lane.state->reused_tokens();
@@ -185,15 +192,19 @@ void Engine::Lane::begin(std::vector<Text> begun) {
   state->begin(sources, limits);
 }
 
-// So many tokens of prompts as fit into a step beside the texts that are being written.
-int64_t Engine::Lane::prompt_tokens(const EngineOptions& options) const {
-  constexpr int64_t kFirst = 64, kLeast = 16;
+// So many tokens of prompts as fit into a step beside the texts that are being written. Where those leave no time, the
+// prompts wait, but not for ever: every step owes them a little, which is read at once when it is worth a pass.
+int64_t Engine::Lane::prompt_tokens(const EngineOptions& options) {
+  constexpr int64_t kFirst = 64, kLeast = 16, kOwedPerStep = 4;
   if (options.step_seconds == 0) return options.max_prefill_tokens;
   if (!cost.known()) return std::min(kFirst, options.max_prefill_tokens);
   const StepWork writing{.written = std::ssize(ids), .keys = state->keys_of_step()};
   const int64_t fits =
       state->tokens_within(options.step_seconds - cost.seconds(writing),
                            {.token = cost.per_prompt_token(), .key = cost.per_key(), .text = cost.per_written_token()});
+  owed += kOwedPerStep;
+  if (fits < kLeast && owed < kLeast && !texts.empty()) return 0;
+  owed = 0;
   return std::min(std::max(fits, kLeast), options.max_prefill_tokens);
 }
 
@@ -226,7 +237,8 @@ void Engine::Lane::step(const EngineOptions& options) {
   begin(std::exchange(coming, {}));
   const auto start = Clock::now();
   const int64_t keys = state->keys_attended(), prompts = state->prompt_tokens_read();
-  if (!reading.empty()) read(prompt_tokens(options));
+  const int64_t readable = reading.empty() ? 0 : prompt_tokens(options);
+  if (readable > 0) read(readable);
   const auto written = std::ssize(ids);
   if (texts.empty())
     state->finish_reading();
@@ -274,6 +286,7 @@ bool Engine::step() {
   for (size_t i = 0; i < lanes_.size(); ++i)
     if (!lanes_[i].idle()) busy.push_back(i);
   parallel_for(static_cast<int64_t>(busy.size()), [&](int64_t i) { lanes_[busy[i]].step(options_); });
+  texts_of_step_ = busy.empty() ? 0 : running();
   most_used_ = std::max(most_used_, used());
   for (const size_t i : busy) go_on(lanes_[i]);
   return running() > 0 || !waiting_.empty();

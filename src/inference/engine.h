@@ -39,7 +39,8 @@ struct EngineOptions {
   int64_t max_prefill_tokens = 4096;  // of prompts that a lane reads in one step; longer ones are read in several
   // Time that a step should take at most, so that texts that are being written do not wait for long prompts of others:
   // as many tokens of prompts are read as fit beside the writing, by what the steps before have taken
-  // (inference/step_cost.h). 0: max_prefill_tokens alone decides.
+  // (inference/step_cost.h); where the writing alone takes all of it, few are read, some steps apart. 0:
+  // max_prefill_tokens alone decides.
   double step_seconds = 0;
   int64_t prefix_memory = 64 << 20;  // bytes for what is remembered, within `memory`
   std::function<Clock::time_point()> now = Clock::now;
@@ -66,8 +67,10 @@ class Engine {
   // Ends a text that waits or runs; its memory is free at once. False: there is no such text any more.
   bool cancel(int64_t number);
 
-  bool has(int64_t number) const;  // whether the text waits or runs
+  bool has(int64_t number) const;    // whether the text waits or runs
+  bool waits(int64_t number) const;  // for its turn
   int64_t running() const;
+  int64_t texts_of_step() const { return texts_of_step_; }  // that the last step worked on; 0: it found nothing to do
   int64_t waiting() const { return static_cast<int64_t>(waiting_.size()); }
   EngineMemory memory() const;
   int64_t reused_tokens() const;  // that a beginning in common saved from being read
@@ -88,10 +91,11 @@ class Engine {
     std::vector<Text> coming;   // begin with the next step
     std::vector<Text> reading;  // whose prompts are not read to the end, in the order of the state's unread texts
     StepCost cost;
+    int64_t owed = 0;  // tokens of prompts that writing has kept from being read
 
     bool idle() const { return texts.empty() && coming.empty() && reading.empty(); }
     void begin(std::vector<Text> begun);
-    int64_t prompt_tokens(const EngineOptions& options) const;
+    int64_t prompt_tokens(const EngineOptions& options);
     void read(int64_t tokens);
     void write();
     void step(const EngineOptions& options);
@@ -115,7 +119,7 @@ class Engine {
   std::deque<Text> waiting_;
   std::vector<Lane> lanes_;  // at least one
   int64_t set_aside_ = 0, most_used_ = 0;
-  int64_t added_ = 0;
+  int64_t added_ = 0, texts_of_step_ = 0;
 };
 
 }  // namespace limpid

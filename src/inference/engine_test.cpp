@@ -222,6 +222,28 @@ TEST_P(EngineOfWriters, ResultsMayAddTexts) {
   EXPECT_EQ(done, 3);
 }
 
+// Where the texts that are written take all of a step's time, prompts are read a little, some steps apart.
+TEST_P(EngineOfWriters, PromptsGiveWayToWritingAndAreReadAllTheSame) {
+  Engine engine(model(), {.step_seconds = 1e-9});
+  EXPECT_FALSE(engine.step());
+  EXPECT_EQ(engine.texts_of_step(), 0);
+  add(engine, request("a", 90));
+  for (int i = 0; i < 3; ++i) engine.step();
+  EXPECT_EQ(engine.texts_of_step(), 1);
+  CompletionRequest late = request(kPrompt + kPrompt, 1);
+  const int64_t number = add(engine, late);
+  int steps = 0;
+  while (engine.has(number)) {
+    EXPECT_FALSE(engine.waits(number) && steps > 0);
+    engine.step();
+    ++steps;
+  }
+  EXPECT_EQ(engine.texts_of_step(), 2);
+  EXPECT_GT(steps, 10) << "62 tokens, 16 in every fourth step";
+  EXPECT_LT(steps, 20);
+  EXPECT_EQ(ids_of(*results_[1]), ids_of(alone(late)));
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, EngineOfWriters, testing::Values("gpt2", "llama"),
                          [](const testing::TestParamInfo<std::string>& test) { return test.param; });
 

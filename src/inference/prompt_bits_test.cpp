@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/parallel.h"
+#include "formats/quantize.h"
 #include "inference/decoder_state.h"
 #include "models/small_models.h"
 
@@ -25,19 +26,31 @@ bool same_bits(const std::vector<real>& a, const std::vector<real>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(real)) == 0;
 }
 
-class PromptBits : public testing::TestWithParam<std::string> {
+// A family in its own numbers or in 8 bits, with so many threads.
+struct PromptCase {
+  std::string family;
+  bool quantized = false;
+  int threads = 1;
+};
+
+class PromptBits : public testing::TestWithParam<PromptCase> {
  protected:
   void SetUp() override {
-    set_threads(1);
-    nlohmann::ordered_json json = small_configs().at(GetParam());
-    json[json.contains("n_positions") ? "n_positions" : "max_position_embeddings"] = 128;
+    const auto& [family, quantized, threads] = GetParam();
+    set_threads(threads);
+    nlohmann::ordered_json json = small_configs().at(family);
+    if (family != "bloom") json[json.contains("n_positions") ? "n_positions" : "max_position_embeddings"] = 128;
+    if (quantized && json.contains("n_embd")) json["n_embd"] = 96;
+    if (quantized && !json.contains("n_embd")) json.merge_patch({{"hidden_size", 64}, {"intermediate_size", 96}});
     small_ = small_model(json);
+    if (quantized) quantized_ = quantize(*small_.model, {.bits = 8});
     Random random(7);
     for (int64_t i = 0; i < 90; ++i) text_.push_back(static_cast<int32_t>(random.below(23)));
   }
   void TearDown() override { set_threads(0); }
 
-  std::unique_ptr<DecoderState> state() const { return make_decoder_state(*small_.model); }
+  std::unique_ptr<DecoderState> state() const { return make_decoder_state(model()); }
+  const Model& model() const { return quantized_.model ? *quantized_.model : *small_.model; }
   Ids beginning(int64_t tokens) const { return {text_.begin(), text_.begin() + tokens}; }
 
   // Scores after the text and after three more tokens.
@@ -55,6 +68,7 @@ class PromptBits : public testing::TestWithParam<std::string> {
   }
 
   SmallModel small_;
+  QuantizedModel quantized_;
   Ids text_;
 };
 
@@ -127,7 +141,15 @@ TEST_P(PromptBits, LaterTokensOfAPromptCostMore) {
   EXPECT_EQ(reading->keys_of_step(), 90 + 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(LanguageModels, PromptBits, testing::Values("gpt2", "llama"));
+INSTANTIATE_TEST_SUITE_P(LanguageModels, PromptBits,
+                         testing::Values(PromptCase{"gpt2"}, PromptCase{"llama"}, PromptCase{"qwen3"},
+                                         PromptCase{"gemma2"}, PromptCase{"bloom"}, PromptCase{"mixtral"},
+                                         PromptCase{"gpt2", false, 3}, PromptCase{"gpt2", true},
+                                         PromptCase{"llama", true}, PromptCase{"llama", true, 3}),
+                         [](const testing::TestParamInfo<PromptCase>& test) {
+                           return fmt::format("{}{}_{}_threads", test.param.family, test.param.quantized ? "_q8" : "",
+                                              test.param.threads);
+                         });
 
 }  // namespace
 }  // namespace limpid

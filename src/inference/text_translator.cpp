@@ -59,10 +59,17 @@ std::vector<std::vector<int32_t>> TextTranslator::split(std::string_view text, T
   return parts;
 }
 
+int64_t TextTranslator::most_tokens_for(const TranslatedPart& part) const {
+  const int64_t most = longest_target(loaded_.config(), options_.generate, std::ssize(part.source));
+  return std::max<int64_t>(1, options_.most_written > 0 ? std::min(options_.most_written, most) : most);
+}
+
 std::unique_ptr<GenerationTask> TextTranslator::search(TranslatedText& into, size_t part) const {
   into.open += 1;
-  return make_search(loaded_.config(), into.parts[part].source, part == 0 ? prefix_ : std::vector<int32_t>(),
-                     options_.generate, [&into, part, owner = into.owner](SearchResult result) {
+  GenerateOptions generate = options_.generate;
+  generate.max_tokens = most_tokens_for(into.parts[part]);
+  return make_search(loaded_.config(), into.parts[part].source, part == 0 ? prefix_ : std::vector<int32_t>(), generate,
+                     [&into, part, owner = into.owner](SearchResult result) {
                        into.parts[part].results = std::move(result.hypotheses);
                        arrived(into, result.ending);
                      });
@@ -72,8 +79,7 @@ std::unique_ptr<GenerationTask> TextTranslator::draw(TranslatedText& into, size_
   TranslatedPart& drawn = into.parts[part];
   CompletionRequest request{.ids = drawn.source, .options = options_.drawing, .sample = sample};
   if (part == 0) request.prefix = prefix_;
-  request.options.max_tokens =
-      std::max<int64_t>(1, longest_target(loaded_.config(), options_.generate, std::ssize(drawn.source)));
+  request.options.max_tokens = most_tokens_for(drawn);
   into.open += 1;
   return make_completion(loaded_.config(), *loaded_.tokenizers.target, std::move(request),
                          [this, &into, part, sample, owner = into.owner](const Completion& completion) {

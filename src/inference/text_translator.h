@@ -21,6 +21,7 @@ struct TextTranslatorOptions {
   std::string prefix = {};  // that every translation begins with
   bool sample = false;      // drawn instead of searched for
   CompletionOptions drawing = {};
+  int64_t most_written = 0;   // tokens that a part's translation has at most; 0: as many as the search lets it have
   int64_t split_above = 128;  // tokens; a longer text is translated sentence by sentence
 };
 
@@ -69,6 +70,7 @@ class TextTranslator {
 
  private:
   std::vector<std::vector<int32_t>> split(std::string_view text, TranslatedText& into) const;
+  int64_t most_tokens_for(const TranslatedPart& part) const;  // of its translation
   std::unique_ptr<GenerationTask> search(TranslatedText& into, size_t part) const;
   std::unique_ptr<GenerationTask> draw(TranslatedText& into, size_t part, size_t sample) const;
   nlohmann::ordered_json alignment_json(const TranslatedPart& part, size_t choice, const AlignmentOptions& which) const;

@@ -103,24 +103,37 @@ std::string safetensors_head(const std::vector<ArrayShape>& arrays,
 }
 
 void ArrayBytes::add(std::string name, std::vector<int64_t> shape, std::span<const real> numbers) {
+  add(std::move(name), std::move(shape), std::vector<real>(numbers.begin(), numbers.end()));
+}
+
+void ArrayBytes::add(std::string name, std::vector<int64_t> shape, std::vector<real>&& numbers) {
   arrays_.push_back({std::move(name), std::move(shape), ArrayType::f32});
   check(arrays_.back().numbers() == std::ssize(numbers), "[array] {} has {} numbers, its shape {}", arrays_.back().name,
         numbers.size(), arrays_.back().numbers());
-  if constexpr (std::is_same_v<real, float>) {
-    numbers_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
-  } else {
-    const std::vector<float> narrow(numbers.begin(), numbers.end());
-    numbers_.append(reinterpret_cast<const char*>(narrow.data()), narrow.size() * sizeof(float));
-  }
+  numbers_.push_back({.of_reals = std::move(numbers)});
 }
 
 void ArrayBytes::add(std::string name, std::vector<int64_t> shape, std::span<const int32_t> numbers) {
   arrays_.push_back({std::move(name), std::move(shape), ArrayType::i32});
-  numbers_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+  numbers_.push_back({.of_integers = {numbers.begin(), numbers.end()}});
 }
 
 std::string ArrayBytes::finish(const std::map<std::string, std::string>& metadata) const {
-  return safetensors_head(arrays_, metadata) + numbers_;
+  std::string bytes = safetensors_head(arrays_, metadata);
+  size_t whole = bytes.size();
+  for (const ArrayShape& array : arrays_) whole += static_cast<size_t>(kNumber * array.numbers());
+  bytes.reserve(whole);
+  const auto append = [&](const auto& numbers) {
+    bytes.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(numbers[0]));
+  };
+  for (const Numbers& numbers : numbers_) {
+    append(numbers.of_integers);
+    if constexpr (std::is_same_v<real, float>)
+      append(numbers.of_reals);
+    else
+      append(std::vector<float>(numbers.of_reals.begin(), numbers.of_reals.end()));
+  }
+  return bytes;
 }
 
 ArrayFile::ArrayFile(fs::path path, std::vector<ArrayShape> arrays, const std::map<std::string, std::string>& metadata)

@@ -35,12 +35,17 @@ std::string safetensors_head(const std::vector<ArrayShape>& arrays, const std::m
 class ArrayBytes {
  public:
   void add(std::string name, std::vector<int64_t> shape, std::span<const real> numbers);
+  void add(std::string name, std::vector<int64_t> shape, std::vector<real>&& numbers);  // not copied
   void add(std::string name, std::vector<int64_t> shape, std::span<const int32_t> numbers);
   std::string finish(const std::map<std::string, std::string>& metadata) const;
 
  private:
+  struct Numbers {
+    std::vector<real> of_reals = {};
+    std::vector<int32_t> of_integers = {};
+  };
   std::vector<ArrayShape> arrays_;
-  std::string numbers_;
+  std::vector<Numbers> numbers_;  // of each
 };
 
 class ArrayFile {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cancellation.h"
+
 namespace limpid {
 namespace {
 
@@ -24,7 +26,8 @@ Reduced reduce(ConstMatrix values, const Reduction& reduction) {
     return result;
   }
   result.values.resize(static_cast<size_t>(result.rows * result.columns));
-  for (int64_t i = 0; i < result.rows; ++i)
+  for (int64_t i = 0; i < result.rows; ++i) {
+    check_cancelled();
     for (int64_t j = 0; j < result.columns; ++j) {
       real strongest = values(i * result.rows_per_cell, j * result.columns_per_cell);
       for (int64_t r = i * result.rows_per_cell; r < std::min((i + 1) * result.rows_per_cell, values.rows); ++r)
@@ -34,6 +37,7 @@ Reduced reduce(ConstMatrix values, const Reduction& reduction) {
             strongest = values(r, c);
       result.values[static_cast<size_t>(i * result.columns + j)] = strongest;
     }
+  }
   return result;
 }
 

@@ -22,6 +22,7 @@ class LetterTokenizer : public Tokenizer {
     return text;
   }
   std::string piece(int32_t id) const override { return std::string(1, static_cast<char>('a' + id)); }
+  std::string bytes(int32_t id) const override { return piece(id); }
 };
 
 struct SmallSession {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/cancellation.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "inspect/weights.h"
@@ -68,7 +69,9 @@ WeightSummary summarize(const Weight& weight, const WeightCut& cut) {
                         .type = std::string(name_of(weight.type)),
                         .rows = within(cut.rows, rows, "rows", weight),
                         .columns = within(cut.columns, columns, "columns", weight)};
+  check_cancelled();
   std::vector<real> numbers = numbers_of(weight);
+  check_cancelled();
   const int64_t first = summary.columns.first, count = summary.columns.second + 1 - first,
                 height = summary.rows.second + 1 - summary.rows.first;
   if (count < columns || height < rows) {
@@ -81,6 +84,7 @@ WeightSummary summarize(const Weight& weight, const WeightCut& cut) {
     numbers = std::move(chosen);
   }
   measure_spread(numbers, cut.bins, summary);
+  check_cancelled();
   summary.values = reduce({numbers.data(), height, count}, cut.reduction);
   return summary;
 }

@@ -1,6 +1,7 @@
 #include "server/chat_prompt.h"
 
 #include "server/json_fields.h"
+#include "server/text_length.h"
 
 namespace limpid {
 namespace {
@@ -42,8 +43,12 @@ ordered_json read_messages(const json& messages) {
 
 }  // namespace
 
-std::vector<int32_t> chat_prompt(const ServedModel& model, const json& messages, const json* extra) {
+std::vector<int32_t> chat_prompt(const ServedModel& model, const json& messages, const json* extra,
+                                 int64_t most_tokens) {
   const ordered_json conversation = read_messages(messages);
+  size_t bytes = 0;
+  for (const ordered_json& message : conversation) bytes += message["content"].get_ref<const std::string&>().size();
+  check_text_bytes(bytes, most_tokens, "messages");
   if (!model.chat)
     throw HttpError(400,
                     fmt::format("The model \"{}\" has no chat template{}: it continues texts, by /v1/completions.",

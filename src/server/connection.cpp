@@ -15,6 +15,9 @@ namespace {
 namespace http = boost::beast::http;
 
 constexpr size_t kReadAhead = 64 << 10;  // of requests that a client sends before it has its answer
+// A handler tells of its deadline in its own way; one that has not begun, or does not look at the time, is told of so
+// much later.
+constexpr TransportLimits::Seconds kAfterDeadline{0.25};
 
 std::string_view to_view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -267,6 +270,11 @@ void Connection::arm(TransportLimits::Seconds seconds, std::function<void()> the
   });
 }
 
+void Connection::forget_timer() {
+  ++timer_number_;
+  timer_.cancel();
+}
+
 void Connection::stop_reading() {
   Code ignored;
   socket_.cancel(ignored);
@@ -307,6 +315,8 @@ void Connection::on_head(Code code) {
   if (!read_message(message, request_)) return refuse(400, "The request's target is no path.");
   Admission admission = shared_.options.admit ? shared_.options.admit(request_) : Admission{};
   answer_headers_ = std::move(admission.headers);
+  endless_ = admission.endless;
+  set_under_way(true);
   if (admission.refusal) return refuse(std::move(*admission.refusal));
   read_body();
 }
@@ -337,6 +347,7 @@ void Connection::on_body(Code code) {
 // A request that cannot be read to its end.
 void Connection::refuse_unread(Code code) {
   if (closed_) return;
+  if (cut_) return refuse(503, "The server is stopping.");
   if (timed_out_) return refuse(408, "The request did not arrive in time.");
   if (code == http::error::body_limit)
     return refuse(413, fmt::format("The body is larger than the {} bytes allowed.", shared_.options.limits.body_bytes));
@@ -357,7 +368,7 @@ void Connection::refuse(Response response) {
   answer_ = std::make_shared<PendingAnswer>(shared_from_this(),
                                             Exchange{request_.method, request_.path, request_.client, request_.id},
                                             std::exchange(answer_headers_, {}), head_only, true, false);
-  ++shared_.requests;
+  set_under_way(true);
   arm(shared_.options.limits.write, [this] { close(); });
   answer_->send(std::move(response));
 }
@@ -381,23 +392,28 @@ void Connection::dispatch() {
   answer_ =
       std::make_shared<PendingAnswer>(shared_from_this(), std::move(exchange), std::exchange(answer_headers_, {}),
                                       request_.method == "HEAD", modern, message.keep_alive() && !shared_.closing);
-  ++shared_.requests;
-  // A little later than the deadline that handlers know, so that they can tell of it in their own way.
-  request_.deadline = std::chrono::steady_clock::now() +
-                      std::chrono::duration_cast<std::chrono::milliseconds>(shared_.options.limits.request);
-  arm(shared_.options.limits.request + TransportLimits::Seconds(2), [this] {
-    const bool told = answer_->begun();
-    const Exchange asked = answer_->exchange();
-    answer_->send(shared_.refusal(
-        asked.method, asked.path, 408,
-        fmt::format("The request took longer than the {} seconds allowed.", shared_.options.limits.request.count())));
-    answer_->cancel();
-    if (told) close();
-  });
+  if (endless_)
+    forget_timer();
+  else
+    arm_deadline();
   parser_.reset();
   auto reply = std::make_shared<Handle>(answer_);
   watch();
   shared_.options.handle(std::move(request_), std::move(reply));
+}
+
+void Connection::arm_deadline() {
+  const TransportLimits::Seconds allowed = shared_.options.limits.request;
+  request_.deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::milliseconds>(allowed);
+  arm(allowed + kAfterDeadline, [this, allowed] {
+    const bool told = answer_->begun();
+    const Exchange asked = answer_->exchange();
+    answer_->send(
+        shared_.refusal(asked.method, asked.path, 408,
+                        fmt::format("The request took longer than the {} seconds allowed.", allowed.count())));
+    answer_->cancel();
+    if (told) close();
+  });
 }
 
 // While the answer is made: reads on, to notice a client that leaves. What it sends is its next request.
@@ -466,7 +482,7 @@ void Connection::written(Code code) {
 void Connection::finish() {
   const std::shared_ptr<PendingAnswer> answer = std::move(answer_);
   answer_.reset();
-  --shared_.requests;
+  set_under_way(false);
   if (shared_.options.finished) shared_.options.finished(answer->exchange());
   if (closed_) return;
   if (refused_ || !answer->keep_alive()) return linger();
@@ -485,18 +501,26 @@ void Connection::linger() {
   watch();
 }
 
+void Connection::set_under_way(bool is) {
+  if (std::exchange(under_way_, is) != is) shared_.requests += is ? 1 : -1;
+}
+
 void Connection::close() {
   if (std::exchange(closed_, true)) return;
-  cancel_answer();
+  if (answer_) answer_->cancel();
   Code ignored;
   socket_.close(ignored);
   timer_.cancel();
   write_timer_.cancel();
   if (answer_) finish();
+  set_under_way(false);
 }
 
 void Connection::cancel_answer() {
-  if (answer_) answer_->cancel();
+  if (answer_) return answer_->cancel();
+  if (!under_way_) return;
+  cut_ = true;  // its body is being read
+  stop_reading();
 }
 
 void Connection::close_if_idle() {

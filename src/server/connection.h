@@ -90,7 +90,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void start();
   void refuse_and_close(int status, const std::string& message, Headers headers);  // instead of start()
   void close();
-  void cancel_answer();  // what is under way has lost its reader
+  void cancel_answer();  // what is under way ends: its reader is gone, or the server is about to be
   void close_if_idle();
   void flush();  // the answer has something to send
   Shared& shared() { return shared_; }
@@ -110,11 +110,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool written_at_once(std::vector<asio::const_buffer>& buffers);
   void written(Code code);
   void finish();
+  void set_under_way(bool is);
   void refuse(Response response);
   void refuse(int status, const std::string& message);
   void refuse_unread(Code code);
   void linger();
   void arm(TransportLimits::Seconds seconds, std::function<void()> then);
+  void arm_deadline();
+  void forget_timer();
 
   Shared& shared_;
   asio::ip::tcp::socket socket_;
@@ -128,6 +131,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   int64_t timer_number_ = 0;
   bool busy_writing_ = false, last_part_ = false, watching_ = false, next_after_watch_ = false;
   bool timed_out_ = false, closed_ = false, refused_ = false, idle_ = true;
+  bool under_way_ = false, endless_ = false, cut_ = false;  // the request: counted; without a deadline; the server ends
 };
 
 }  // namespace limpid

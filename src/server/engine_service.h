@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -12,13 +13,14 @@
 #include <vector>
 
 #include "inference/engine.h"
+#include "server/http.h"
 
 namespace limpid {
 
 struct EngineServiceOptions {
   EngineOptions engine = {};
-  int64_t waiting = 256;  // texts that may wait for their turn
-  // After every step, on the engine's thread.
+  int64_t waiting = 256;  // jobs that may wait for their turn
+  // After every step that had something to do, on the engine's thread.
   struct Step {
     double seconds = 0;
     int64_t texts = 0;  // that took part
@@ -37,35 +39,45 @@ class EngineService {
   struct Job {
     std::vector<std::unique_ptr<GenerationTask>> texts;
     std::optional<Engine::Clock::time_point> deadline;
-    std::function<void(const std::string& message)> failed;  // instead of results; on the engine's thread
+    std::function<void(const HttpError& error)> failed;  // instead of results; on the engine's thread
     std::function<void()> accepted = {};  // before anything else is heard of it; on the thread of submit()
   };
-  // Returns a number to cancel the job by. Results come as the texts were told, on the engine's thread. Throws
-  // HttpError 429 where too many texts wait already.
+  // Returns a number to cancel the job by. Results come as the texts were told, on the engine's thread. The engine is
+  // given a job's texts as it has room for them, in turn with those of other jobs, so that a long job neither fills
+  // the queue nor keeps short ones waiting. Throws HttpError 429 where too many jobs wait already.
   int64_t submit(Job job);
   void cancel(int64_t job);
 
   int64_t running() const { return running_; }
-  int64_t waiting() const { return waiting_; }
+  int64_t waiting() const { return waiting_; }  // jobs of which nothing runs yet
   EngineMemory memory() const;
   int64_t reused_tokens() const { return reused_tokens_; }
 
  private:
   void work();
-  void begin(int64_t number, Job job);
-  void fail_all(const std::string& message);
+  struct Begun {
+    std::deque<std::unique_ptr<GenerationTask>> coming;  // that the engine has not been given yet
+    std::vector<int64_t> texts;                          // numbers in the engine of the others
+    std::optional<Engine::Clock::time_point> deadline;
+    std::function<void(const HttpError&)> failed;
+    bool waits = true;  // no text of it runs yet
+  };
+
+  void end(Begun& job, FinishReason why);
+  void end_overdue();
+  void hand_on();
+  bool hand_on_one(std::map<int64_t, Begun>::iterator job);
+  void fail_all(const HttpError& error);
   void forget_finished();
   void take_stock();
+  void step();
 
   const Model& model_;
   const EngineServiceOptions options_;
   std::unique_ptr<Engine> engine_;  // of the service's thread, as is jobs_
-  struct Begun {
-    std::vector<int64_t> texts;  // their numbers in the engine
-    std::function<void(const std::string&)> failed;
-  };
   std::map<int64_t, Begun> jobs_;
-  int64_t texts_of_jobs_ = 0;
+  int64_t last_served_ = -1;  // the job whose turn was last
+  int64_t handed_on_ = 0;     // texts that the engine has
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

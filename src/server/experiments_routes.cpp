@@ -89,7 +89,7 @@ Json details(const fs::path& results, const Experiment& experiment, Language lan
 }
 
 Json polygon(const Request& request) {
-  JsonFields fields(request.body);
+  JsonFields fields(request);
   SuperpositionOptions options;
   options.features = fields.whole("features", 5, 2, 12);
   options.densities = {fields.number("density", 0.001, 1).value_or(0.05)};
@@ -128,10 +128,8 @@ void answer_as_stream(const std::shared_ptr<Reply>& reply, const std::function<J
       return write(event, dumped(data));
     });
     write("result", dumped(result));
-  } catch (const HttpError& error) {
-    write("error", error_response(error, ErrorShape::openai).body);
-  } catch (const Error& error) {
-    write("error", error_response(HttpError(400, error.what()), ErrorShape::openai).body);
+  } catch (const std::exception& error) {
+    write("error", error_response(as_http_error(error), ErrorShape::openai).body);
   }
   reply->end();
 }
@@ -147,7 +145,7 @@ void add_experiments_routes(Server& server, const fs::path& results, Size size) 
                  list.push_back(summary(results, experiment, language_of(request)));
                return Response{200, dumped({{"experiments", std::move(list)}, {"results", !results.empty()}})};
              },
-             {.summary = "Claims about the Transformer and the verdicts on them: ?language=en or ko."});
+             {.summary = "Claims about the Transformer and the verdicts on them.", .query = "language:string"});
   router.add("GET", "/experiments/{name}",
              [results](const Request& request) {
                const Experiment* experiment = find_experiment(request.parameter("name"));
@@ -155,37 +153,42 @@ void add_experiments_routes(Server& server, const fs::path& results, Size size) 
                  throw HttpError(404, fmt::format("There is no experiment \"{}\".", request.parameter("name")));
                return Response{200, dumped(details(results, *experiment, language_of(request)))};
              },
-             {.summary = "One experiment: texts, numbers with their thresholds, tables and figures."});
+             {.summary = "One experiment: texts, numbers with their thresholds, tables and figures.",
+              .query = "language:string"});
   const auto laboratory = std::make_shared<Laboratory>(size);
-  const auto add_study = [&](const char* path, const char* summary, auto study) {
+  const auto add_study = [&](const char* path, const char* summary, const char* fields_taken, auto study) {
     router.add("POST", path, Handler([laboratory, study](const Request& request, const std::shared_ptr<Reply>& reply) {
-                 JsonFields fields(request.body);
+                 JsonFields fields(request);
                  answer_as_stream(reply,
                                   [&](const LaboratoryEvents& tell) { return study(*laboratory, fields, tell); });
                }),
-               {.summary = summary, .heavy = true});
+               {.summary = summary, .fields = fields_taken, .gives = {"text/event-stream"}, .heavy = true});
   };
   add_study("/experiments/induction/train", "Trains attention to repeat, as a stream: events point, progress, result.",
+            "steps:integer layers:integer heads:integer seed:integer",
             [](Laboratory&, JsonFields& fields, const LaboratoryEvents& tell) {
               return Laboratory::induction(fields, tell);
             });
   add_study("/experiments/facts/study", "Locates, silences and rewrites a fact, as a stream: events progress, result.",
+            "fact:string to:string",
             [](Laboratory& one, JsonFields& fields, const LaboratoryEvents& tell) { return one.facts(fields, tell); });
   add_study(
       "/experiments/features/train",
       "Trains a sparse autoencoder and shows its features, as a stream: events progress, result.",
+      "steps:integer k:integer expansion:integer count:integer",
       [](Laboratory& one, JsonFields& fields, const LaboratoryEvents& tell) { return one.features(fields, tell); });
   router.add("GET", "/experiments/facts/world",
              [](const Request&) {
                return Response{200, dumped(Laboratory::world())};
              },
              {.summary = "The facts that the laboratory's model is taught, and what each could be rewritten to."});
-  router.add(
-      "POST", "/experiments/superposition/train",
-      [](const Request& request) {
-        return Response{200, dumped(polygon(request))};
-      },
-      {.summary = "Trains the toy model of superposition in two dimensions: features, density, seed.", .heavy = true});
+  router.add("POST", "/experiments/superposition/train",
+             [](const Request& request) {
+               return Response{200, dumped(polygon(request))};
+             },
+             {.summary = "Trains the toy model of superposition in two dimensions: features, density, seed.",
+              .fields = "features:integer density:number importance:number steps:integer seed:integer",
+              .heavy = true});
 }
 
 }  // namespace limpid

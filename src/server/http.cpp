@@ -94,7 +94,7 @@ bool parse_target(std::string_view target, Request& request) {
   const auto path = percent_decoded(target.substr(0, mark));
   auto query = parse_form(target.substr(std::min(mark + 1, target.size())));
   if (!path || !query || path->find('\0') != std::string::npos) return false;
-  request.path = *path;
+  request.path = target.substr(0, mark);
   request.query = std::move(*query);
   return true;
 }

@@ -18,18 +18,20 @@ namespace limpid {
 
 std::string lower(std::string_view text);  // of ASCII letters
 
+using Deadline = std::chrono::steady_clock::time_point;
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {
   std::string method;
-  std::string path;                               // percent-decoded, without the query; begins with "/"
+  std::string path;                               // as it was sent, without the query; begins with "/"
   std::map<std::string, std::string> query;       // percent-decoded; of a name given twice the last value
   Headers headers;                                // names in lower case
   std::string body;                               // whole; bounded by the server's limit
-  std::map<std::string, std::string> parameters;  // what stood in place of the {names} of the route's pattern
+  std::map<std::string, std::string> parameters;  // what stood in place of the {names} of the pattern, percent-decoded
+  std::string_view fields = {};                   // that its route takes in the body (RouteOptions); empty: any
   std::string client;                             // address of the other side
   std::string id;                                 // also sent back as X-Request-Id
-  std::optional<std::chrono::steady_clock::time_point> deadline;  // by when it must be answered
+  std::optional<Deadline> deadline;               // by when it must be answered
 
   // Empty where there is none; names in lower case.
   std::string_view header(std::string_view name) const;

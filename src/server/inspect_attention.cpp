@@ -88,7 +88,11 @@ std::vector<real> written_by(const Projection& output, const std::vector<real>& 
 
 Answer view_recurrent_attention(InspectCall& call) {
   const Example& example = call.example();
-  const auto values = tap_values(call.model(), example, {"align", "context"});
+  call.check_tensors(0);
+  std::vector<TapInfo> taps;
+  for (const TapInfo& tap : call.unchanged().taps())
+    if (tap.name == "align" || tap.name == "context") taps.push_back(tap);
+  const auto values = call.values(taps);
   ArrayBytes arrays;
   for (const auto& [name, tap] : values)
     arrays.add(name == "align" ? "pattern" : name, {tap.positions, tap.cols}, tap.all());
@@ -104,8 +108,8 @@ Answer view_heads(InspectCall& call) {
   const std::vector<TapInfo> taps = patterns_of(call, call.fields.text("attention"));
   const int64_t size = call.fields.whole("size", 24, 1, 512);
   const Example& example = call.example();
-  call.check_bytes(4 * size * size * std::ssize(taps) * taps[0].heads);
-  const std::map<std::string, TapValues> values = tap_values(call.model(), example, names_of(taps));
+  call.check_tensors(4 * size * size * std::ssize(taps) * taps[0].heads);
+  const std::map<std::string, TapValues> values = call.values(taps);
   struct Group {
     std::vector<real> numbers = {};
     std::vector<std::string> attention = {};
@@ -164,11 +168,12 @@ Answer view_attention(InspectCall& call) {
     throw HttpError(400, fmt::format("There is no head {}: there are {}.", head, pattern.heads), {.param = "head"});
   const Example& example = call.example();
   const int64_t source = example.batch.source.sequences.tokens(), input = example.positions();
-  call.check_bytes(4 * 4 * pattern.row_count(source, input) * pattern.key_count(source, input));
-  std::vector<std::string> names;
-  for (const char* tap : {"q", "k", "v", "z", "rot_q", "rot_k", "scores", "masked", "pattern"})
-    names.push_back(attention + "." + tap);
-  const std::map<std::string, TapValues> values = tap_values(call.model(), example, names);
+  call.check_tensors(4 * 4 * pattern.row_count(source, input) * pattern.key_count(source, input));
+  std::vector<TapInfo> taps;
+  for (const TapInfo& tap : call.unchanged().taps())
+    for (const char* name : {"q", "k", "v", "z", "rot_q", "rot_k", "scores", "masked", "pattern"})
+      if (tap.name == attention + "." + name) taps.push_back(tap);
+  const std::map<std::string, TapValues> values = call.values(taps);
   const auto of = [&](const char* name) -> const TapValues& { return values.at(attention + "." + name); };
   const int64_t size = config.head_size > 0 ? config.head_size : of("q").cols / pattern.heads;
   const int64_t kv_heads = of("k").cols / size, kv_head = head / (pattern.heads / kv_heads);
@@ -262,7 +267,7 @@ Answer view_alignment(InspectCall& call) {
     std::erase_if(taps, [&](const TapInfo& tap) { return tap.name != "align" && layer_of(tap.name) != *which.layer; });
     if (taps.empty()) throw HttpError(400, "There is no such layer.", {.param = "layer"});
   }
-  const std::map<std::string, TapValues> values = tap_values(session.model(), example, names_of(taps));
+  const std::map<std::string, TapValues> values = call.values(taps);
   Alignment alignment;
   double maps = 0;
   for (const auto& [name, tap] : values) {

@@ -10,8 +10,10 @@
 #include "inference/decoder_state.h"
 #include "inference/generate.h"
 #include "inference/model_text.h"
+#include "inspect/head_statistics_json.h"
 #include "inspect/weight_edit.h"
 #include "server/http.h"
+#include "server/text_length.h"
 
 namespace limpid {
 
@@ -36,9 +38,13 @@ void refuse_files(const InterventionList& list) {
     refuse(edit.left.starts_with("npy:") || edit.right.starts_with("npy:"), "npy:");
 }
 
-void check_tokens(const Config& config, size_t tokens) {
+int64_t most_tokens(const Config& config) {
   constexpr int64_t kMostTokens = 8192;  // more than that in one request would keep others waiting
-  const int64_t most = std::min(context_length(config), kMostTokens);
+  return std::min(context_length(config), kMostTokens);
+}
+
+void check_tokens(const Config& config, size_t tokens) {
+  const int64_t most = most_tokens(config);
   if (static_cast<int64_t>(tokens) > most)
     throw HttpError(
         400, fmt::format("The text has {} tokens and at most {} are looked at: give a shorter one.", tokens, most),
@@ -87,6 +93,7 @@ InspectCall::InspectCall(const InspectedModel& model, const nlohmann::json& requ
     : fields(request), served(model), limits(limit), memory_(model.memory ? *model.memory : own_) {
   fields.text("model");
   fields.flag("stream");
+  fields.ignore({"text", "target", "ids", "target_ids", "open"});  // some routes look at no text
   read_interventions();
 }
 
@@ -129,6 +136,8 @@ ReadText InspectCall::read_text() {
   const Config& config = this->config();
   const std::string text = fields.text("text"), target = fields.text("target");
   const bool open = fields.flag("open"), two_sided = served.session.two_sided();
+  check_text_bytes(text.size(), most_tokens(config), "text");
+  check_text_bytes(target.size(), most_tokens(config), "target");
   std::vector<int32_t> ids = fields.ids("ids", config.vocab);
   ReadText read{.example = {}, .target_ids = fields.ids("target_ids", config.vocab)};
   if (!fields.has("text") && ids.empty())
@@ -203,12 +212,29 @@ int32_t InspectCall::token(const std::string& name) {
   return word.empty() ? -1 : served.session.token(served.session.writer(), word);
 }
 
-void InspectCall::check_bytes(int64_t bytes) const {
+void InspectCall::check_tensors(int64_t bytes) {
+  if (fields.flag("stream"))
+    throw HttpError(400, "An answer of tensors is no stream: leave \"stream\" out.", {.param = "stream"});
   if (bytes > limits.bytes)
     throw HttpError(
         413, fmt::format("The answer would have {}, more than the {} that this server sends: choose fewer "
                          "taps, layers, heads or positions, or ask for a reduced one.",
                          bytes_text(static_cast<uint64_t>(bytes)), bytes_text(static_cast<uint64_t>(limits.bytes))));
+}
+
+void InspectCall::check_pass(const std::vector<TapInfo>& taps) {
+  int64_t bytes = 0;
+  for (const TapInfo& tap : taps) bytes += numbers_of(tap, example()) * static_cast<int64_t>(sizeof(real));
+  if (bytes > limits.pass_bytes)
+    throw HttpError(413, fmt::format("The values that are asked for take {} of memory, more than the {} that this "
+                                     "server spends on a request: choose fewer taps or layers, or a shorter text.",
+                                     bytes_text(static_cast<uint64_t>(bytes)),
+                                     bytes_text(static_cast<uint64_t>(limits.pass_bytes))));
+}
+
+std::map<std::string, TapValues> InspectCall::values(const std::vector<TapInfo>& taps) {
+  check_pass(taps);
+  return tap_values(model(), example(), names_of(taps));
 }
 
 void InspectCall::describe(Json& into, const std::string& part, const std::vector<std::string>& options) {
@@ -261,6 +287,11 @@ std::vector<std::string> names_of(const std::vector<TapInfo>& taps) {
   names.reserve(taps.size());
   for (const TapInfo& tap : taps) names.push_back(tap.name);
   return names;
+}
+
+int64_t numbers_of(const TapInfo& tap, const Example& example) {
+  const int64_t source = example.batch.source.sequences.tokens(), input = example.batch.input.sequences.tokens();
+  return tap.row_count(source, input) * (tap.keys ? tap.heads * tap.key_count(source, input) : tap.cols);
 }
 
 std::vector<std::string> tokens_of(TapAxis axis, const Example& example) {

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/cancellation.h"
 #include "inspect/array_file.h"
 #include "inspect/intervention.h"
+#include "inspect/tap_rows.h"
 #include "server/inspect_memory.h"
 #include "server/json_fields.h"
 
@@ -25,8 +27,9 @@ struct InspectedModel {
 };
 
 struct InspectLimits {
-  int64_t bytes = 64 << 20;  // of the numbers in one answer
-  int64_t texts = 1000;      // in one request
+  int64_t bytes = 64 << 20;        // of the numbers in one answer
+  int64_t pass_bytes = 1ll << 30;  // of what a pass keeps for one answer
+  int64_t texts = 1000;            // in one request
 };
 
 // A word, quoted for a shell where that is needed.
@@ -48,8 +51,8 @@ class InspectCall {
   JsonFields fields;
   const InspectedModel& served;
   const InspectLimits limits;
-  // Told how far long work is, 0 … 1, and what happens on the way; both may throw where nobody wants the answer.
-  std::function<void(double done)> progress = [](double) {};
+  // Told how far long work is, 0 … 1, and what happens on the way.
+  std::function<void(double done)> progress = [](double) { check_cancelled(); };
   std::function<void(const char* event, const nlohmann::ordered_json& data)> event = {};  // empty: not a stream
 
   // The model with the request's weight edits.
@@ -73,8 +76,12 @@ class InspectCall {
   std::string side();                      // "", "encoder" or "decoder"
   int32_t token(const std::string& name);  // -1: not given
 
-  // An answer of so many bytes is refused where that is over the limit.
-  void check_bytes(int64_t bytes) const;
+  // Before anything is computed: an answer of tensors is refused where events are wanted, and where so many bytes are
+  // over the limit.
+  void check_tensors(int64_t bytes);
+  // The values of these taps in a pass over the request's text; refused where they would take too much memory.
+  std::map<std::string, TapValues> values(const std::vector<TapInfo>& taps);
+  void check_pass(const std::vector<TapInfo>& taps);
 
   // The answer, with the command that gives the same. `part` and what follows it: "lens", {"--top", "3"}; the text is
   // put behind the part.
@@ -101,6 +108,8 @@ class InspectCall {
 };
 
 std::vector<std::string> names_of(const std::vector<TapInfo>& taps);
+// That a tap shows of a text.
+int64_t numbers_of(const TapInfo& tap, const Example& example);
 // What stands at the rows (or keys) of a tap.
 std::vector<std::string> tokens_of(TapAxis axis, const Example& example);
 

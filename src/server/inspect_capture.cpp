@@ -98,13 +98,16 @@ CutArray cut_tap(const TapInfo& tap, const TapValues& values, const Cut& cut) {
   const int64_t width = split ? values.cols / tap.heads : values.cols;
   const int64_t first = std::min(range.first, width), columns = range.count(width);
   CutArray result;
-  int64_t out_rows = 0, out_columns = 0;
+  int64_t out_rows = std::ssize(rows), out_columns = columns;
+  result.numbers.reserve(heads.size() * rows.size() * static_cast<size_t>(columns));
   for (const int64_t head : heads) {
-    std::vector<real> matrix;
+    std::vector<real> part;
+    std::vector<real>& matrix = cut.reduction.wanted() ? part : result.numbers;
     for (const int64_t row : rows) {
       const real* from = values.row(row, tap.keys ? head : 0) + (split ? head * width : 0) + first;
       matrix.insert(matrix.end(), from, from + columns);
     }
+    if (!cut.reduction.wanted()) continue;
     const Reduced reduced = reduce({matrix.data(), std::ssize(rows), columns}, cut.reduction);
     out_rows = reduced.rows;
     out_columns = reduced.columns;
@@ -155,15 +158,15 @@ Answer view_capture(InspectCall& call) {
   check_positions(cut, taps, example);
   int64_t bytes = 0;
   for (const TapInfo& tap : taps) bytes += 4 * numbers_of(tap, example, cut);
-  call.check_bytes(bytes);
-  const std::map<std::string, TapValues> values = tap_values(call.model(), example, names_of(taps));
+  call.check_tensors(bytes);
+  const std::map<std::string, TapValues> values = call.values(taps);
   ArrayBytes arrays;
   Json list = Json::array(), reduced = Json::object();
   for (const TapInfo& tap : taps) {
     const auto found = values.find(tap.name);
     if (found == values.end()) continue;
-    const CutArray array = cut_tap(tap, found->second, cut);
-    arrays.add(tap.name, array.shape, std::span<const real>(array.numbers));
+    CutArray array = cut_tap(tap, found->second, cut);
+    arrays.add(tap.name, array.shape, std::move(array.numbers));
     list.push_back({{"name", tap.name},
                     {"rows", axis_name(tap.rows)},
                     {"keys", tap.keys ? Json(axis_name(*tap.keys)) : Json()},
@@ -196,7 +199,8 @@ Answer view_norms(InspectCall& call) {
     if (!tap.keys && tap.rows != TapAxis::text && std::count(std::begin(kWritten), std::end(kWritten), name) > 0)
       taps.push_back(tap);
   }
-  const std::map<std::string, TapValues> values = tap_values(call.model(), example, names_of(taps));
+  call.check_tensors(0);  // some numbers per position
+  const std::map<std::string, TapValues> values = call.values(taps);
   ArrayBytes arrays;
   Json meta = {{"source", example.source}, {"input", example.input}};
   for (const TapAxis axis : {TapAxis::source, TapAxis::input}) {

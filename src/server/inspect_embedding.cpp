@@ -21,16 +21,14 @@ using Json = nlohmann::ordered_json;
 using Answer = InspectCall::Answer;
 
 Answer neighbours(InspectCall& call, const EmbeddingSpace& space, const Tokenizer& tokenizer, const WordVectors& words,
-                  Similarity kind, std::vector<std::string> command) {
-  const int64_t top = call.fields.whole("top", 10, 1, 1000);
+                  Similarity kind, int64_t top, std::vector<std::string> command) {
   Json json = neighbours_json(tokenizer, words.names[0], space.nearest(words.vectors[0], top, kind));
   command.insert(command.end(), {"--top", std::to_string(top)});
   return call.json(std::move(json), "embedding", command);
 }
 
 Answer map_of(InspectCall& call, const EmbeddingSpace& space, const Tokenizer& tokenizer, WordVectors words,
-              Similarity kind, std::vector<std::string> command) {
-  const int64_t around = call.fields.whole("neighbours_of_each", 0, 0, 50);
+              Similarity kind, int64_t around, std::vector<std::string> command) {
   std::vector<std::string> near(words.names.size());
   const size_t given = words.names.size();
   for (size_t i = 0; i < given && around > 0; ++i)
@@ -59,6 +57,8 @@ Answer view_embedding(InspectCall& call) {
     throw HttpError(400, "Name 1 to 512 words: \"words\": [\"king\", \"queen\"].", {.param = "words"});
   if (measure != "cosine" && measure != "dot")
     throw HttpError(400, "\"similarity\" is cosine or dot.", {.param = "similarity"});
+  const int64_t top = call.fields.whole("top", 10, 1, 1000);
+  const int64_t around = call.fields.whole("neighbours_of_each", 0, 0, 50);
   const std::string view = call.fields.text("view", asked.size() == 1 ? "neighbours" : "matrix");
   const Similarity kind = measure == "dot" ? Similarity::dot : Similarity::cosine;
   const Tokenizer& tokenizer = tokenizer_of(call.session(), side);
@@ -67,8 +67,8 @@ Answer view_embedding(InspectCall& call) {
   std::vector<std::string> command = asked;
   if (!side.empty()) command.insert(command.end(), {"--side", side});
   if (kind == Similarity::dot) command.emplace_back("--dot");
-  if (view == "neighbours") return neighbours(call, space, tokenizer, words, kind, command);
-  if (view == "map") return map_of(call, space, tokenizer, words, kind, command);
+  if (view == "neighbours") return neighbours(call, space, tokenizer, words, kind, top, command);
+  if (view == "map") return map_of(call, space, tokenizer, words, kind, around, command);
   if (view != "matrix") throw HttpError(400, "\"view\" is neighbours, matrix or map.", {.param = "view"});
   const std::vector<real> matrix = similarity_matrix(words.vectors, kind);
   Json values = Json::array();
@@ -91,6 +91,7 @@ Answer view_positions(InspectCall& call) {
   const int64_t most = std::min<int64_t>(most_positions(config), 1 << 16);
   const int64_t from = call.fields.whole("from", 0, 0, most - 1);
   const int64_t count = std::min(call.fields.whole("count", 64, 1, 4096), most - from);
+  call.check_tensors(0);  // of every kind a few numbers per position, but for those below
   ArrayBytes arrays;
   Json meta = {{"from", from}, {"count", count}};
   const std::string command =
@@ -121,7 +122,7 @@ Answer view_positions(InspectCall& call) {
       return call.tensors(arrays, std::move(meta), "capture", {"--tap", "*.scores", "--out", "scores.safetensors"});
     return call.tensors(arrays, std::move(meta), "taps");
   }
-  call.check_bytes(4 * count * config.width);
+  call.check_tensors(4 * count * config.width);
   // As a pass over so many tokens adds them, whichever tokens they are.
   const std::vector<int32_t> ids(static_cast<size_t>(from + count), 0);
   const auto values = tap_values(

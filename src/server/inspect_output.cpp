@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/random.h"
+#include "inference/complete.h"
 #include "inference/sampling.h"
 #include "inspect/beam_tree.h"
 #include "inspect/continuations.h"
@@ -29,6 +30,20 @@ SamplingOptions read_sampling(InspectCall& call, double temperature) {
                           .min_p = call.fields.number("min_p", 0)};
   check_sampling(options);
   return options;
+}
+
+// What leaves nothing to a model's own generation_config.json.
+std::vector<std::string> sampling_command(const SamplingOptions& sampling) {
+  return {"--temperature",
+          fmt::format("{}", sampling.temperature),
+          "--top-k",
+          std::to_string(sampling.top_k),
+          "--top-p",
+          fmt::format("{}", sampling.top_p),
+          "--min-p",
+          fmt::format("{}", sampling.min_p),
+          "--repetition-penalty",
+          "1"};
 }
 
 std::string shown_text(const Session& session, int32_t id) {
@@ -113,25 +128,38 @@ Answer view_output(InspectCall& call) {
 Answer view_generate(InspectCall& call) {
   check_writes(call);
   const Session& session = call.session();
-  const SamplingOptions sampling = read_sampling(call, 0);
+  const Config& config = session.config();
+  SamplingOptions sampling = read_sampling(call, 0);
+  const std::vector<std::string> asked = sampling_command(sampling);
   const int64_t most = call.fields.whole("max_tokens", 20, 1, 4096), top = call.fields.whole("top", 5, 0, 1000);
   const auto seed = static_cast<uint64_t>(call.fields.whole("seed", 1, 0, INT64_MAX));
-  const std::vector<int32_t> prefix = prefix_of(call), ends = ends_of(session);
+  const std::vector<int32_t> prefix = prefix_of(call);
+  // As limpid complete and limpid translate --sample draw, so that they write the same.
+  TokenRules rules = session.loaded.generation.rules;
+  add_special_tokens(config, session.writer(), rules, sampling);
+  if (config.continues_text()) rules.forced_first.reset();
+  std::vector<int32_t> history = config.continues_text() ? call.example().batch.input.ids : prefix;
+  const int64_t before = config.continues_text() ? 0 : std::ssize(prefix);
   Continuations text(session.model(), call.example(), prefix);
   Json steps = Json::array();
   bool ended = false;
   while (std::ssize(text.written(0)) < most && !text.full()) {
     const ConstMatrix scores = text.scores();
     const std::span<const real> row(scores.row(0), static_cast<size_t>(scores.cols));
-    Random random(random_key(seed, static_cast<uint64_t>(text.written(0).size()), 0));
-    const Candidate next = draw(candidates(row, text.written(0), sampling), random.uniform());
+    const int64_t written = before + std::ssize(text.written(0));
+    std::vector<real> changed(row.begin(), row.end());
+    apply_token_rules(rules, {history, written, written + 1 == before + most}, changed);
+    changed.resize(std::min(changed.size(), static_cast<size_t>(session.writer().size())));
+    Random random(random_key(seed, static_cast<uint64_t>(written), 0));
+    const Candidate next = draw(candidates(changed, history, sampling), random.uniform());
+    history.push_back(next.id);
     const double log_sum = log_sum_of_exp(row);
     Json likeliest_json = Json::array();
     for (const TokenScore& one : likeliest(row, top, log_sum))
       likeliest_json.push_back({{"id", one.id},
                                 {"token", session.piece(one.id)},
                                 {"probability", std::exp(static_cast<double>(one.log_probability))}});
-    ended = std::count(ends.begin(), ends.end(), next.id) > 0;
+    ended = std::count(rules.ends.begin(), rules.ends.end(), next.id) > 0;
     steps.push_back({{"id", next.id},
                      {"token", session.piece(next.id)},
                      {"text", shown_text(session, next.id)},
@@ -149,8 +177,18 @@ Answer view_generate(InspectCall& call) {
                {"text", session.writer().decode(whole)},
                {"ended", ended ? "end" : "length"},
                {"steps", std::move(steps)}};
-  const std::string verb = session.two_sided() ? "limpid translate " : "limpid complete ";
-  return call.json(std::move(json), verb + shell_quoted(call.served.path), {"--max-tokens", std::to_string(most)});
+  if (!call.interventions().empty())  // the other commands know none
+    return call.json(std::move(json), "intervene", {"--generate", std::to_string(most)});
+  std::vector<std::string> command = asked;
+  command.insert(command.end(), {"--seed", std::to_string(seed)});
+  const std::string model = shell_quoted(call.served.path);
+  if (!session.two_sided()) {
+    command.insert(command.end(), {"--max-tokens", std::to_string(most), "--stop-at-context"});
+    return call.json(std::move(json), "limpid complete " + model, command);
+  }
+  command.insert(command.end(), {"--sample", "--max-length", std::to_string(before + most)});
+  if (!prefix.empty()) command.insert(command.end(), {"--prefix", session.writer().decode(prefix)});
+  return call.json(std::move(json), "limpid translate " + model, command);
 }
 
 Answer view_beam(InspectCall& call) {

@@ -27,14 +27,15 @@ void pass_on(InspectCall& call, const char* field, const char* option, std::vect
   }
 }
 
-std::vector<std::string> tap_names(InspectCall& call) {
+std::vector<TapInfo> wanted_taps_of(InspectCall& call) {
   const std::vector<TapInfo>& known = call.unchanged().taps();
-  std::vector<std::string> names;
+  std::vector<TapInfo> taps;
   for (const std::string& pattern : call.fields.texts("taps"))
     for (const TapInfo& tap : find_taps(known, pattern, call.config()))
-      if (std::find(names.begin(), names.end(), tap.name) == names.end()) names.push_back(tap.name);
-  if (names.empty()) throw HttpError(400, "Name the taps: \"taps\": [\"blocks.*.resid_post\"].", {.param = "taps"});
-  return names;
+      if (std::none_of(taps.begin(), taps.end(), [&](const TapInfo& other) { return other.name == tap.name; }))
+        taps.push_back(tap);
+  if (taps.empty()) throw HttpError(400, "Name the taps: \"taps\": [\"blocks.*.resid_post\"].", {.param = "taps"});
+  return taps;
 }
 
 }  // namespace
@@ -111,7 +112,7 @@ Answer view_trace(InspectCall& call) {
 }
 
 Answer view_gradient(InspectCall& call) {
-  const std::vector<std::string> taps = tap_names(call);
+  const std::vector<TapInfo> taps = wanted_taps_of(call);
   const ObjectiveRequest request{.of = call.fields.text("of", "logit"),
                                  .token = call.fields.text("token"),
                                  .against = call.fields.text("against"),
@@ -119,8 +120,14 @@ Answer view_gradient(InspectCall& call) {
   const int64_t top = call.fields.whole("top", 10, 0, 1000);
   const bool tensors = call.fields.flag("tensors");
   const Example& example = call.example();
+  if (tensors) {
+    int64_t numbers = 0;  // of each tap its values and their gradients
+    for (const TapInfo& tap : taps) numbers += 2 * numbers_of(tap, example);
+    call.check_tensors(4 * numbers);
+  }
+  call.check_pass(taps);
   const Objective objective = read_objective(call.session(), example, request);
-  const TapGradients all = tap_gradients(call.model(), example, objective, taps, call.progress);
+  const TapGradients all = tap_gradients(call.model(), example, objective, names_of(taps), call.progress);
   std::vector<std::string> command;
   for (const std::string& tap : call.fields.texts("taps")) command.insert(command.end(), {"--tap", tap});
   pass_on(call, "of", "--of", command);
@@ -132,9 +139,6 @@ Answer view_gradient(InspectCall& call) {
     return call.json(gradient_json(call.session(), all, objective, top), "gradient", command);
   }
   const std::vector<ArrayShape> shapes = gradient_arrays(all);
-  int64_t bytes = 0;
-  for (const ArrayShape& shape : shapes) bytes += 4 * shape.numbers();
-  call.check_bytes(bytes);
   ArrayBytes arrays;
   for (size_t i = 0; i < all.names.size(); ++i) {
     const TapGradient& tap = all.taps.at(all.names[i]);

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <thread>
 
+#include "base/cancellation.h"
 #include "formats/safetensors.h"
 #include "inspect/effect.h"
 #include "inspect/lens_json.h"
@@ -350,6 +351,69 @@ TEST_P(Inspect, TwoClientsWithDifferentEditsEachSeeTheirOwnModel) {
   for (std::thread& client : clients) client.join();
   for (int i = 0; i < 3; ++i)
     for (const std::string& body : seen[i]) EXPECT_EQ(body, i < 2 ? expected[i] : plain);
+}
+
+// What cannot be answered is refused before anything is computed.
+TEST_P(Inspect, RefusesBeforeItComputes) {
+  bool computed = false;
+  const auto refused = [&](InspectView view, Json request, const InspectLimits& limits) {
+    InspectCall call(served, with_text(std::move(request)), limits);
+    call.progress = [&](double) { computed = true; };
+    try {
+      view(call);
+    } catch (const HttpError& error) {
+      return error.status();
+    }
+    return 200;
+  };
+  const Json gradient = {{"taps", stream(0)}, {"tensors", true}};
+  Json streamed = gradient;
+  streamed["stream"] = true;
+  EXPECT_EQ(refused(view_gradient, streamed, {}), 400);
+  EXPECT_EQ(refused(view_gradient, gradient, {.bytes = 100}), 413);
+  EXPECT_EQ(refused(view_gradient, gradient, {.pass_bytes = 100}), 413);
+  EXPECT_FALSE(computed);
+  EXPECT_EQ(refused(view_capture, {{"taps", stream(0)}, {"stream", true}}, {}), 400);
+  EXPECT_EQ(refused(view_heads, {{"size", 1}}, {.pass_bytes = 20}), 413) << "small thumbnails of large patterns";
+  EXPECT_EQ(refused(view_capture, {{"taps", "*"}, {"positions", {0}}, {"columns", {0, 0}}}, {.pass_bytes = 100}), 413);
+}
+
+// Every view that computes ends where nobody wants it any more.
+TEST_P(Inspect, EndsWhereItIsCancelled) {
+  const auto cancelled = [&](InspectView view, Json request) {
+    bool wanted = true;
+    const CancellationScope scope([&] {
+      if (!wanted) fail(ErrorKind::cancelled, "[test] nobody wants it");
+    });
+    InspectCall call(served, with_text(std::move(request)));
+    call.example_without_interventions();
+    wanted = false;
+    try {
+      view(call);
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::cancelled;
+    }
+    return false;
+  };
+  const std::string name = json(view_parameters, Json::object())["weights"][0]["name"];
+  EXPECT_TRUE(cancelled(view_capture, {{"taps", stream(0)}}));
+  EXPECT_TRUE(cancelled(view_heads, Json::object()));
+  EXPECT_TRUE(cancelled(view_weight, {{"name", name}, {"reduce", {{"rows", 1}}}}));
+  if (saved.session.two_sided()) {
+    EXPECT_TRUE(cancelled(view_alignment, Json::object()));
+  }
+  if (saved.session.config().writes()) {
+    EXPECT_TRUE(cancelled(view_lens, Json::object()));
+    if (std::get<1>(GetParam()) == Saved::floats) {
+      EXPECT_TRUE(cancelled(view_gradient, {{"taps", stream(0)}}));
+    }
+    EXPECT_TRUE(cancelled(view_beam, Json::object()));
+    EXPECT_TRUE(cancelled(view_generate, Json::object()));
+    EXPECT_TRUE(cancelled(view_intervene, {{"interventions", {{{"zero", stream(0)}}}}, {"generate", 5}}));
+  }
+  if (saved.session.config().writes() && !recurrent()) {
+    EXPECT_TRUE(cancelled(view_attribution, Json::object()));
+  }
 }
 
 TEST_P(Inspect, FilesAreNeverRead) {

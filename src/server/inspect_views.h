@@ -45,7 +45,9 @@ struct InspectRoute {
   const char* name;  // of /inspect/NAME
   InspectView view;
   const char* summary;
-  bool get = false;  // asked by GET too, with ?model=
+  const char* fields = "";  // besides those of every request (server/router.h says how they are written)
+  bool tensors = false;     // it may answer with a safetensors body
+  bool get = false;         // asked by GET too, with ?model=
 };
 const std::vector<InspectRoute>& inspect_views();
 

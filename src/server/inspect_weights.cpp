@@ -27,6 +27,17 @@ std::pair<int64_t, int64_t> read_range(InspectCall& call, const char* name) {
   return {given[0], given[1]};
 }
 
+// That an answer has of a weight.
+int64_t numbers_of(const WeightCut& cut, const Weight& weight) {
+  const auto chosen = [](int64_t all, const std::pair<int64_t, int64_t>& range, int64_t most) {
+    const int64_t count = range.second < 0 ? all : std::min(all, range.second + 1) - range.first;
+    return most > 0 ? std::min(count, most) : count;
+  };
+  const int64_t columns = weight.shape.empty() ? 1 : weight.shape.back();
+  return chosen(weight.size() / std::max<int64_t>(1, columns), cut.rows, cut.reduction.rows) *
+         chosen(columns, cut.columns, cut.reduction.columns);
+}
+
 }  // namespace
 
 Answer view_parameters(InspectCall& call) {
@@ -56,8 +67,8 @@ Answer view_weight(InspectCall& call) {
                       .reduction = read_reduction(call, {kOverview, kOverview}),
                       .bins = call.fields.whole("histogram", 64, 1, 1024)};
   const Weight weight = find_weight(call.model(), name);
+  call.check_tensors(4 * numbers_of(cut, weight));
   const WeightSummary summary = summarize(weight, cut);
-  call.check_bytes(4 * std::ssize(summary.values.values));
   Json json = summary_json(summary);
   json["type"] = name_of(find_weight(call.unchanged().model(), name).type);
   ArrayBytes arrays;

@@ -21,6 +21,11 @@ int64_t whole_of(const json& value, const std::string& name, int64_t low, int64_
   return value.is_number_integer() ? value.get<int64_t>() : static_cast<int64_t>(number);
 }
 
+[[noreturn]] void refuse_unknown(const std::string& name, std::span<const std::string_view> known) {
+  JsonFields::refuse(name,
+                     fmt::format("There is no field \"{}\" here{}", name.substr(0, 100), did_you_mean(name, known)));
+}
+
 }  // namespace
 
 json parse_body(const std::string& body) {
@@ -34,7 +39,31 @@ json parse_body(const std::string& body) {
   }
 }
 
-JsonFields::JsonFields(const std::string& body) : JsonFields(parse_body(body)) {}
+json parse_body(const Request& request) {
+  json object = parse_body(request.body);
+  if (request.fields.empty() || !object.is_object()) return object;
+  std::vector<std::string_view> known;
+  for (const DeclaredField& field : declared_fields(request.fields)) known.push_back(field.name);
+  for (const auto& [name, value] : object.items())
+    if (std::find(known.begin(), known.end(), name) == known.end()) refuse_unknown(name, known);
+  return object;
+}
+
+std::vector<DeclaredField> declared_fields(std::string_view text) {
+  std::vector<DeclaredField> fields;
+  for (size_t begin = 0; (begin = text.find_first_not_of(" \n", begin)) != std::string_view::npos;) {
+    const size_t end = std::min(text.find_first_of(" \n", begin), text.size());
+    std::string_view field = text.substr(begin, end - begin);
+    begin = end;
+    const bool required = field.ends_with('!');
+    if (required) field.remove_suffix(1);
+    const size_t colon = field.find(':');
+    fields.push_back({field.substr(0, colon), field.substr(colon + 1), required});
+  }
+  return fields;
+}
+
+JsonFields::JsonFields(const Request& request) : JsonFields(parse_body(request)) {}
 
 JsonFields::JsonFields(json object) : object_(std::move(object)) {
   if (!object_.is_object()) throw HttpError(400, "The body must be a JSON object.");
@@ -141,8 +170,7 @@ void JsonFields::unless(const std::string& name, const json& harmless) {
 void JsonFields::finish() const {
   const std::vector<std::string_view> known(known_.begin(), known_.end());
   for (const auto& [name, value] : object_.items())
-    if (!known_.contains(name))
-      refuse(name, fmt::format("There is no field \"{}\" here{}", name.substr(0, 100), did_you_mean(name, known)));
+    if (!known_.contains(name)) refuse_unknown(name, known);
 }
 
 }  // namespace limpid

@@ -15,13 +15,22 @@
 
 namespace limpid {
 
-// A request's body. Throws HttpError 400 where it is no JSON.
+// A request's body. Throws HttpError 400 where it is no JSON, and for a field that the route does not take.
+nlohmann::json parse_body(const Request& request);
+// The same for a route that takes others than it declares.
 nlohmann::json parse_body(const std::string& body);
+
+// One of "text:string prompt:any!", as routes declare their fields.
+struct DeclaredField {
+  std::string_view name, type;
+  bool required = false;
+};
+std::vector<DeclaredField> declared_fields(std::string_view text);
 
 class JsonFields {
  public:
   // Both throw HttpError 400 where it is no JSON object.
-  explicit JsonFields(const std::string& body);
+  explicit JsonFields(const Request& request);
   explicit JsonFields(nlohmann::json object);
 
   bool has(const std::string& name) const;    // there, and not null
@@ -44,7 +53,7 @@ class JsonFields {
   void ignore(std::initializer_list<const char*> names);
   // A field that is refused unless it has the value that changes nothing.
   void unless(const std::string& name, const nlohmann::json& harmless);
-  // After all that are known: throws for any other.
+  // After all that are known: throws for any other, though it were declared.
   void finish() const;
 
   [[noreturn]] static void refuse(const std::string& name, const std::string& message);

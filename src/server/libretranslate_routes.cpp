@@ -6,6 +6,7 @@
 
 #include "server/json_fields.h"
 #include "server/openai_json.h"
+#include "server/text_length.h"
 #include "server/translation.h"
 
 namespace limpid {
@@ -17,7 +18,7 @@ using nlohmann::json;
 json read_body(const Request& request) {
   const std::string_view type = request.header("content-type");
   if (type.find("application/x-www-form-urlencoded") == std::string_view::npos) {
-    json body = parse_body(request.body);
+    json body = parse_body(request.body);  // what LibreTranslate's clients may send besides changes nothing
     if (!body.is_object()) throw HttpError(400, "The body must be a JSON object or a form.");
     return body;
   }
@@ -101,7 +102,11 @@ class TranslationRoutes {
     if (target.empty()) throw HttpError(400, "Invalid request: missing target parameter");
     const std::string format = text_field(body, "format", "text");
     if (format != "text" && format != "html") throw HttpError(400, fmt::format("{} format is not supported", format));
-    TranslationCall call{texts.list, format == "html", whole_field(body, "alternatives", 10), request.deadline};
+    TranslationCall call{texts.list,
+                         format == "html",
+                         whole_field(body, "alternatives", 10),
+                         request.deadline,
+                         {limits_.prompt_tokens, limits_.output_tokens}};
     check_length(call);
     if (std::ssize(call.texts) > limits_.texts)
       throw HttpError(400,
@@ -114,9 +119,7 @@ class TranslationRoutes {
       if (model) count_tokens(&server_.metrics(), *model, translated.tokens_read, translated.tokens_written);
       reply->send({200, dump_json(answer(translated.texts, detected, several, alternatives > 0))});
     };
-    const auto failed = [reply](const std::string& message, bool late) {
-      reply->send(error_response(HttpError(late ? 408 : 500, message), ErrorShape::plain));
-    };
+    const auto failed = [reply](const HttpError& error) { reply->send(error_response(error, ErrorShape::plain)); };
     if (!model) {  // it is in the wanted language already
       Translated same;
       for (const std::string& text : call.texts) same.texts.push_back({text});
@@ -137,10 +140,12 @@ class TranslationRoutes {
 
   void check_length(const TranslationCall& call) const {
     constexpr size_t kMostBytes = 1 << 20;
-    for (const std::string& text : call.texts)
+    for (const std::string& text : call.texts) {
       if (text.size() > kMostBytes)
         throw HttpError(
             400, fmt::format("Invalid request: a text has {} bytes and {} are allowed", text.size(), kMostBytes));
+      if (limits_.prompt_tokens > 0) check_text_bytes(text.size(), limits_.prompt_tokens, "q");
+    }
   }
 
   std::vector<std::pair<const ServedModel*, LanguagePair>> translators() const {
@@ -218,13 +223,18 @@ void add_libretranslate_routes(Server& server, const ServedModels& models, std::
   Router& router = server.router();
   router.add("GET", "/languages", [routes](const Request& request) { return routes->languages(request); },
              {.summary = "Languages of the translators that are served.", .errors = ErrorShape::plain});
-  router.add(
-      "POST", "/detect", [routes](const Request& request) { return routes->detect(request); },
-      {.summary = "The language of a text, where its script tells.", .errors = ErrorShape::plain, .key_in_body = true});
+  router.add("POST", "/detect", [routes](const Request& request) { return routes->detect(request); },
+             {.summary = "The language of a text, where its script tells.",
+              .fields = "q:strings! api_key:string",
+              .errors = ErrorShape::plain,
+              .key_in_body = true});
   router.add("POST", "/translate", Handler([routes](const Request& request, const std::shared_ptr<Reply>& reply) {
                routes->translate(request, reply);
              }),
-             {.summary = "Translates texts.", .errors = ErrorShape::plain, .key_in_body = true});
+             {.summary = "Translates texts.",
+              .fields = "q:strings! source:string target:string! format:string alternatives:integer api_key:string",
+              .errors = ErrorShape::plain,
+              .key_in_body = true});
 }
 
 }  // namespace limpid

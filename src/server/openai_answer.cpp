@@ -29,7 +29,8 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
         last_tokens_(results_.size()) {
     for (const OpenAiCall::Prompt& prompt : call_.prompts)
       usage_.prompt_tokens += static_cast<int64_t>(prompt.ids.size());
-    for (size_t i = 0; i < results_.size(); ++i) logprobs_.emplace_back(style, tokenizer());
+    const bool goes_on = model_.config().continues_text();
+    for (size_t i = 0; i < results_.size(); ++i) logprobs_.emplace_back(style, tokenizer(), !goes_on);
   }
 
   // The log-probabilities of an echoed prompt.
@@ -39,13 +40,13 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
     prompt_scores_ = score_texts(*model_.loaded().model, texts, {.top = call_.logprobs});
   }
 
-  void start(const RequestLimits& limits, const Request& request) {
+  void start(const RequestLimits& limits, const std::optional<Deadline>& deadline) {
     if (call_.echo)
       for (size_t i = 0; i < results_.size(); ++i) echo(i);
     if (call_.options.max_tokens == 0) return finish_empty();
     EngineService::Job job;
-    job.deadline = request.deadline;
-    job.failed = [self = shared_from_this()](const std::string& message) { self->fail(HttpError(500, message)); };
+    job.deadline = deadline;
+    job.failed = [self = shared_from_this()](const HttpError& error) { self->fail(error); };
     for (size_t i = 0; i < results_.size(); ++i) job.texts.push_back(make_text(i, limits));
     if (call_.stream) job.accepted = [this] { begin_stream(); };
     const auto number = model_.writer().submit(std::move(job));
@@ -248,8 +249,11 @@ void answer_call(const OpenAiContext& context, OpenAiStyle style, OpenAiCall cal
   context.model.writer();  // refuses a model that writes nothing
   const bool scores = call.echo && call.logprobs >= 0;
   const auto answer = std::make_shared<CompletionAnswer>(context, style, std::move(call), request.id, std::move(reply));
-  if (scores) answer->score_prompts();
-  answer->start(context.limits, request);
+  if (!scores) return answer->start(context.limits, request.deadline);
+  context.compute([answer, limits = context.limits, deadline = request.deadline] {
+    answer->score_prompts();
+    answer->start(limits, deadline);
+  });
 }
 
 }  // namespace limpid

@@ -18,15 +18,14 @@ struct OpenAiContext {
   const ServedModel& model;
   const RequestLimits& limits;
   Metrics* metrics = nullptr;
+  std::function<void(std::function<void()> work)> compute = {};
 };
 
-// Hands the texts to the model's engine; the reply is given the answer as it comes. Throws where the request cannot be
-// met; nothing has been sent then.
+// Hands the texts to the model's engine; the reply is given the answer as it comes. A prompt that is echoed with its
+// log-probabilities is read first, which takes long: `compute` runs that, and what follows it, on a thread for such
+// work. Throws where the request cannot be met; nothing has been sent then.
 void answer_call(const OpenAiContext& context, OpenAiStyle style, OpenAiCall call, const Request& request,
                  std::shared_ptr<Reply> reply);
-
-// A token as part of a text: "▁the" is " the".
-std::string token_text(const Tokenizer& tokenizer, int32_t id);
 
 void describe_openai_metrics(Metrics& metrics);
 

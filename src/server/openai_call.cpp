@@ -5,6 +5,7 @@
 
 #include "inference/decoder_state.h"
 #include "inference/model_text.h"
+#include "server/text_length.h"
 
 namespace limpid {
 namespace {
@@ -55,13 +56,34 @@ std::vector<int32_t> token_ids(const json& list, const char* field) {
   return ids;
 }
 
+void check_length(int64_t tokens, int64_t most, const char* field) {
+  if (tokens > most)
+    throw HttpError(400, fmt::format("The prompt has {} tokens and {} are allowed: shorten it.", tokens, most),
+                    {.param = field, .code = "context_length_exceeded"});
+}
+
+void check_text_count(int64_t texts, const RequestLimits& limits, const char* field) {
+  if (texts > limits.texts)
+    JsonFields::refuse(field, fmt::format("{} texts are asked for at once and {} allowed.", texts, limits.texts));
+}
+
 }  // namespace
 
+int64_t most_prompt_tokens(const ServedModel& model, const RequestLimits& limits) {
+  const int64_t context = context_length(model.config());
+  return limits.prompt_tokens > 0 ? std::min(limits.prompt_tokens, context) : context;
+}
+
 std::vector<OpenAiCall::Prompt> read_texts(const json& value, const char* field, const ServedModel& model,
-                                           IdsOfText ids_of) {
-  const auto of_text = [&](const std::string& text) { return OpenAiCall::Prompt{ids_of(model.loaded(), text), text}; };
+                                           const RequestLimits& limits, IdsOfText ids_of) {
+  const int64_t most = most_prompt_tokens(model, limits);
+  const auto of_text = [&](const std::string& text) {
+    check_text_bytes(text.size(), most, field);
+    return OpenAiCall::Prompt{ids_of(model.loaded(), text), text};
+  };
   const auto of_ids = [&](const json& list) {
     std::vector<int32_t> ids = token_ids(list, field);
+    check_length(std::ssize(ids), most, field);
     if (ids.empty()) JsonFields::refuse(field, fmt::format("\"{}\" has a list without tokens.", field));
     std::string text = model.loaded().tokenizers.source->decode(ids);
     return OpenAiCall::Prompt{std::move(ids), std::move(text)};
@@ -70,6 +92,7 @@ std::vector<OpenAiCall::Prompt> read_texts(const json& value, const char* field,
   if (!value.is_array() || value.empty())
     JsonFields::refuse(field, fmt::format("\"{}\" must be a text, a list of texts, or token ids.", field));
   if (value[0].is_number()) return {of_ids(value)};
+  check_text_count(std::ssize(value), limits, field);
   std::vector<OpenAiCall::Prompt> texts;
   for (const json& entry : value) {
     if (!entry.is_string() && !entry.is_array())
@@ -136,13 +159,9 @@ CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& 
 
 void check_call(const OpenAiCall& call, const char* field, const ServedModel& model, const RequestLimits& limits) {
   const Config& config = model.config();
-  const int64_t context = context_length(config);
-  const int64_t most = limits.prompt_tokens > 0 ? std::min(limits.prompt_tokens, context) : context;
+  const int64_t most = most_prompt_tokens(model, limits);
   for (const OpenAiCall::Prompt& prompt : call.prompts) {
-    const auto length = static_cast<int64_t>(prompt.ids.size());
-    if (length > most)
-      throw HttpError(400, fmt::format("The prompt has {} tokens and {} are allowed: shorten it.", length, most),
-                      {.param = field, .code = "context_length_exceeded"});
+    check_length(std::ssize(prompt.ids), most, field);
     for (const int32_t id : prompt.ids)
       if (id < 0 || id >= config.vocab)
         JsonFields::refuse(field, fmt::format("The prompt has a token {} and the model {} tokens.", id, config.vocab));
@@ -153,9 +172,7 @@ void check_call(const OpenAiCall& call, const char* field, const ServedModel& mo
   for (const auto& [id, by] : call.sampling.bias)
     if (id >= config.vocab)
       JsonFields::refuse("logit_bias", fmt::format("There is no token {}: the model has {}.", id, config.vocab));
-  const auto texts = static_cast<int64_t>(call.prompts.size()) * call.best_of;
-  if (texts > limits.texts)
-    JsonFields::refuse("n", fmt::format("{} texts are asked for at once and {} allowed.", texts, limits.texts));
+  check_text_count(std::ssize(call.prompts) * call.best_of, limits, "n");
 }
 
 }  // namespace limpid

@@ -38,10 +38,13 @@ struct OpenAiCall {
 };
 
 // A text, a list of texts, the token ids of one text, or of several: what "prompt" and "input" can be. `ids_of` makes
-// the ids of a text.
+// the ids of a text. Refuses what is too much before it is cut into tokens.
 using IdsOfText = std::vector<int32_t> (*)(const LoadedModel& loaded, const std::string& text);
 std::vector<OpenAiCall::Prompt> read_texts(const nlohmann::json& value, const char* field, const ServedModel& model,
-                                           IdsOfText ids_of);
+                                           const RequestLimits& limits, IdsOfText ids_of);
+
+// Of a prompt.
+int64_t most_prompt_tokens(const ServedModel& model, const RequestLimits& limits);
 
 // Reads what both have in common; the caller reads the rest and calls fields.finish().
 OpenAiCall read_call(JsonFields& fields);

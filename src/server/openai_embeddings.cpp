@@ -23,7 +23,7 @@ std::vector<float> shortened(const std::vector<real>& vector, size_t dimensions)
 
 Response answer_embeddings(const ServedModels& models, const RequestLimits& limits, Metrics* metrics,
                            const Request& request) {
-  JsonFields fields(request.body);
+  JsonFields fields(request);
   const ServedModel& model = models.find(fields.text("model"));
   const std::string format = fields.text("encoding_format", "float");
   if (format != "float" && format != "base64")
@@ -33,9 +33,9 @@ Response answer_embeddings(const ServedModels& models, const RequestLimits& limi
   fields.ignore({"user"});
   fields.finish();
   OpenAiCall call;
-  call.prompts = read_texts(input, "input", model, sentence_ids);
   RequestLimits own = limits;
   own.texts = std::max<int64_t>(own.texts, 2048);  // as OpenAI has it
+  call.prompts = read_texts(input, "input", model, own, sentence_ids);
   check_call(call, "input", model, own);
   std::vector<std::vector<int32_t>> texts;
   OpenAiUsage usage;

@@ -12,6 +12,11 @@ int64_t characters(std::string_view text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
 }
 
+// A model may have more ids than its tokenizer has tokens.
+std::string token_bytes(const Tokenizer& tokenizer, int32_t id) {
+  return id < 0 || id >= tokenizer.size() ? "" : tokenizer.bytes(id);
+}
+
 // OpenAI's clients cannot read -Infinity.
 double bounded(double log_probability) { return std::isfinite(log_probability) ? log_probability : -9999.0; }
 
@@ -32,23 +37,23 @@ std::string finish_reason(FinishReason ending) {
 }
 
 std::string token_text(const Tokenizer& tokenizer, int32_t id) {
-  if (id < 0 || id >= tokenizer.size()) return "#" + std::to_string(id);
-  static constexpr std::string_view kSpace = "▁";
-  std::string text = tokenizer.piece(id);
-  for (size_t at = text.find(kSpace); at != std::string::npos; at = text.find(kSpace, at + 1))
-    text.replace(at, kSpace.size(), " ");
-  return repaired_utf8(std::move(text));
+  const std::string bytes = token_bytes(tokenizer, id);
+  if (bytes.empty()) return id < 0 || id >= tokenizer.size() ? "#" + std::to_string(id) : tokenizer.piece(id);
+  if (!invalid_utf8(bytes)) return bytes;
+  std::string text = "bytes:";
+  for (const char byte : bytes) text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+  return text;
 }
 
 OrderedJson LogprobList::chat_entry(int32_t id, double log_probability) const {
-  const std::string text = token_text(tokenizer_, id);
   OrderedJson bytes = OrderedJson::array();
-  for (const char c : text) bytes.push_back(static_cast<unsigned char>(c));
-  return {{"token", text}, {"logprob", bounded(log_probability)}, {"bytes", std::move(bytes)}};
+  for (const char c : token_bytes(tokenizer_, id)) bytes.push_back(static_cast<unsigned char>(c));
+  return {{"token", token_text(tokenizer_, id)},
+          {"logprob", bounded(log_probability)},
+          {"bytes", bytes.empty() ? OrderedJson() : std::move(bytes)}};
 }
 
 void LogprobList::add(int32_t id, double log_probability, const std::vector<TokenScore>& top) {
-  const std::string text = token_text(tokenizer_, id);
   if (style_ == OpenAiStyle::chat) {
     OrderedJson entry = chat_entry(id, log_probability);
     entry["top_logprobs"] = OrderedJson::array();
@@ -58,15 +63,15 @@ void LogprobList::add(int32_t id, double log_probability, const std::vector<Toke
     tokens_.push_back(std::move(entry));
     return;
   }
-  tokens_.push_back(text);
+  tokens_.push_back(token_text(tokenizer_, id));
   log_probabilities_.push_back(bounded(log_probability));
   OrderedJson likeliest = OrderedJson::object();
-  for (const TokenScore& other : top)
+  for (const TokenScore& other : top)  // of two that look the same the likelier one
     if (other.id >= 0)
-      likeliest[token_text(tokenizer_, other.id)] = bounded(static_cast<double>(other.log_probability));
+      likeliest.emplace(token_text(tokenizer_, other.id), bounded(static_cast<double>(other.log_probability)));
   top_.push_back(top.empty() ? OrderedJson() : std::move(likeliest));
   offsets_.push_back(offset_);
-  offset_ += width(text);
+  offset_ += width(id);
 }
 
 void LogprobList::add(const GeneratedToken& token) { add(token.id, token.log_probability, token.top); }
@@ -82,13 +87,19 @@ void LogprobList::add_echo(const std::string& text, int32_t first, const std::ve
   offset_ = characters(text);
 }
 
-// Characters that a token takes in the text.
-int64_t LogprobList::width(std::string_view token) {
-  if (!echoes_) return characters(token);
-  if (!echoed_.starts_with(token) && token.starts_with(' ')) token.remove_prefix(1);
-  if (!echoed_.starts_with(token)) return 0;
-  echoed_.remove_prefix(token.size());
-  return characters(token);
+// Characters that begin within a token in the text.
+int64_t LogprobList::width(int32_t id) {
+  const std::string whole = token_bytes(tokenizer_, id);
+  std::string_view bytes = whole;
+  if (echoes_) {
+    if (!echoed_.starts_with(bytes) && bytes.starts_with(' ')) bytes.remove_prefix(1);
+    if (!echoed_.starts_with(bytes)) return 0;
+    echoed_.remove_prefix(bytes.size());
+  } else if (begins_ && !bytes.empty()) {
+    begins_ = false;
+    if (bytes.starts_with(' ') && !tokenizer_.decode({&id, 1}).starts_with(' ')) bytes.remove_prefix(1);
+  }
+  return characters(bytes);
 }
 
 OrderedJson LogprobList::take() {

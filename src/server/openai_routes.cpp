@@ -16,12 +16,18 @@ OrderedJson model_object(const ServedModel& model) {
 }
 
 struct OpenAiRoutes {
+  Server& server;
   const ServedModels& models;
   const RequestLimits limits;
   Metrics* metrics;
 
-  void completions(const Request& request, std::shared_ptr<Reply> reply) const {
-    JsonFields fields(request.body);
+  OpenAiContext context(const ServedModel& model, const Request& request, const std::shared_ptr<Reply>& reply) const {
+    return {model, limits, metrics,
+            [this, &request, reply](std::function<void()> work) { server.compute(request, reply, std::move(work)); }};
+  }
+
+  void completions(const Request& request, const std::shared_ptr<Reply>& reply) const {
+    JsonFields fields(request);
     OpenAiCall call = read_call(fields);
     const ServedModel& model = models.find(call.model);
     call.logprobs = fields.whole("logprobs", 0, 100).value_or(-1);
@@ -35,15 +41,15 @@ struct OpenAiRoutes {
     fields.finish();
     const json empty = "";
     call.prompts =
-        read_texts(prompt ? *prompt : empty, "prompt", model,
+        read_texts(prompt ? *prompt : empty, "prompt", model, limits,
                    [](const LoadedModel& loaded, const std::string& text) { return input_ids(loaded, text); });
     if (call.echo && !model.config().continues_text())
       JsonFields::refuse("echo", "\"echo\" is for models that go on with a prompt: this one translates.");
-    answer_call({model, limits, metrics}, OpenAiStyle::text, std::move(call), request, std::move(reply));
+    answer_call(context(model, request, reply), OpenAiStyle::text, std::move(call), request, reply);
   }
 
-  void chat(const Request& request, std::shared_ptr<Reply> reply) const {
-    JsonFields fields(request.body);
+  void chat(const Request& request, const std::shared_ptr<Reply>& reply) const {
+    JsonFields fields(request);
     OpenAiCall call = read_call(fields);
     const ServedModel& model = models.find(call.model);
     if (const auto most = fields.whole("max_completion_tokens", 1, int64_t{1} << 31)) {
@@ -65,23 +71,21 @@ struct OpenAiRoutes {
     const json& messages = fields.needed("messages");
     const json* extra = fields.any("chat_template_kwargs");
     fields.finish();
-    call.prompts = {{chat_prompt(model, messages, extra), ""}};
-    answer_call({model, limits, metrics}, OpenAiStyle::chat, std::move(call), request, std::move(reply));
+    call.prompts = {{chat_prompt(model, messages, extra, most_prompt_tokens(model, limits)), ""}};
+    answer_call(context(model, request, reply), OpenAiStyle::chat, std::move(call), request, reply);
   }
 };
 
-// The body of a route that takes JSON, for /openapi.json.
-std::string body_schema(const std::string& properties, const std::string& required) {
-  return R"({"requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object", "required": [)" +
-         required + R"(], "properties": {)" + properties + "}}}}}}";
-}
-
 constexpr const char* kSampling =
-    R"("model": {"type": "string"}, "max_tokens": {"type": "integer"}, "temperature": {"type": "number"},
-"top_p": {"type": "number"}, "top_k": {"type": "integer"}, "min_p": {"type": "number"},
-"repetition_penalty": {"type": "number"}, "ignore_eos": {"type": "boolean"}, "n": {"type": "integer"}, "stop": {}, "seed": {"type": "integer"},
-"stream": {"type": "boolean"}, "stream_options": {"type": "object"}, "logit_bias": {"type": "object"},
-"presence_penalty": {"type": "number"}, "frequency_penalty": {"type": "number"}, "user": {"type": "string"}, )";
+    "model:string temperature:number top_p:number top_k:integer min_p:number repetition_penalty:number "
+    "presence_penalty:number frequency_penalty:number logit_bias:object n:integer stop:any seed:integer "
+    "max_tokens:integer ignore_eos:boolean stream:boolean stream_options:object user:string store:boolean "
+    "metadata:object service_tier:string safety_identifier:string prompt_cache_key:string ";
+constexpr const char* kCompletion = "prompt:any best_of:integer echo:boolean logprobs:integer suffix:string";
+constexpr const char* kChat =
+    "messages:array! max_completion_tokens:integer logprobs:boolean top_logprobs:integer chat_template_kwargs:object "
+    "response_format:object modalities:array tools:array functions:array tool_choice:any function_call:any "
+    "parallel_tool_calls:boolean";
 
 }  // namespace
 
@@ -89,7 +93,7 @@ void add_openai_routes(Server& server, const ServedModels& models, const Request
   describe_token_metrics(server.metrics());
   describe_openai_metrics(server.metrics());
   Router& router = server.router();
-  const auto routes = std::make_shared<const OpenAiRoutes>(OpenAiRoutes{models, limits, &server.metrics()});
+  const auto routes = std::make_shared<const OpenAiRoutes>(OpenAiRoutes{server, models, limits, &server.metrics()});
   router.add("GET", "/v1/models",
              [&models](const Request&) {
                OrderedJson data = OrderedJson::array();
@@ -106,24 +110,20 @@ void add_openai_routes(Server& server, const ServedModels& models, const Request
                routes->completions(request, reply);
              }),
              {.summary = "Continues prompts.",
-              .operation = body_schema(std::string(kSampling) + R"("prompt": {}, "best_of": {"type": "integer"},
-"echo": {"type": "boolean"}, "logprobs": {"type": "integer"})",
-                                       R"("prompt")")});
+              .fields = std::string(kSampling) + kCompletion,
+              .gives = {"application/json", "text/event-stream"}});
   router.add(
       "POST", "/v1/chat/completions",
       Handler([routes](const Request& request, const std::shared_ptr<Reply>& reply) { routes->chat(request, reply); }),
       {.summary = "Answers in a conversation, by the model's own chat template.",
-       .operation = body_schema(std::string(kSampling) + R"("messages": {"type": "array"},
-"max_completion_tokens": {"type": "integer"}, "logprobs": {"type": "boolean"}, "top_logprobs": {"type": "integer"})",
-                                R"("messages")")});
+       .fields = std::string(kSampling) + kChat,
+       .gives = {"application/json", "text/event-stream"}});
   router.add("POST", "/v1/embeddings",
              [routes](const Request& request) {
                return answer_embeddings(routes->models, routes->limits, routes->metrics, request);
              },
              {.summary = "A vector per text.",
-              .operation = body_schema(R"("model": {"type": "string"}, "input": {},
-"encoding_format": {"type": "string", "enum": ["float", "base64"]}, "dimensions": {"type": "integer"})",
-                                       R"("input")"),
+              .fields = "model:string input:any! encoding_format:string dimensions:integer user:string",
               .heavy = true});
 }
 

@@ -17,6 +17,8 @@ std::vector<std::string_view> parts_of(std::string_view path) {
   }
 }
 
+std::string decoded(std::string_view part) { return percent_decoded(part).value_or(std::string(part)); }
+
 bool takes_the_rest(std::string_view pattern) { return pattern.ends_with("...}"); }
 
 std::optional<PathParameters> match(std::string_view pattern, std::string_view path) {
@@ -28,12 +30,12 @@ std::optional<PathParameters> match(std::string_view pattern, std::string_view p
     const std::string_view name = wanted[i], part = given[i];
     if (takes_the_rest(name)) {
       parameters[std::string(name.substr(1, name.size() - 5))] =
-          std::string(path.substr(static_cast<size_t>(part.data() - path.data())));
+          decoded(path.substr(static_cast<size_t>(part.data() - path.data())));
       return parameters;
     }
     if (name.starts_with('{') && name.ends_with('}') && !part.empty())
-      parameters[std::string(name.substr(1, name.size() - 2))] = std::string(part);
-    else if (name != part)
+      parameters[std::string(name.substr(1, name.size() - 2))] = decoded(part);
+    else if (name != decoded(part))
       return std::nullopt;
   }
   return wanted.size() == given.size() ? std::optional(parameters) : std::nullopt;
@@ -50,6 +52,23 @@ std::string_view openai_type(int status) {
 }
 
 }  // namespace
+
+HttpError as_http_error(const std::exception& error) {
+  if (const auto* http = dynamic_cast<const HttpError*>(&error)) return *http;
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return {503, "The server has no memory for this now."};
+  const auto* own = dynamic_cast<const Error*>(&error);
+  if (!own) return {500, fmt::format("Unexpected failure: {}", error.what())};
+  switch (own->kind()) {
+    case ErrorKind::bad_input:
+    case ErrorKind::unsupported: return {400, error.what()};
+    case ErrorKind::not_found: return {404, error.what()};
+    case ErrorKind::out_of_memory:
+    case ErrorKind::cancelled: return {503, error.what()};
+    case ErrorKind::io:
+    case ErrorKind::internal: break;
+  }
+  return {500, error.what()};
+}
 
 void Router::add(std::string method, std::string pattern, Handler handler, RouteOptions options) {
   check(pattern.starts_with('/'), "[server] a route \"{}\": it begins with \"/\"", pattern);

@@ -118,22 +118,42 @@ std::vector<std::string> new_lines(const fs::path& file, int64_t& offset) {
   return lines;
 }
 
+std::string last_line(const fs::path& file) {
+  constexpr int64_t kBlock = 4096;
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  std::string end;  // of the file
+  for (int64_t begin = stream ? static_cast<int64_t>(stream.tellg()) : 0; begin > 0;) {
+    const int64_t size = std::min(kBlock, begin);
+    begin -= size;
+    std::string block(static_cast<size_t>(size), '\0');
+    stream.seekg(begin);
+    if (!stream.read(block.data(), size)) return "";
+    end.insert(0, block);
+    const size_t last = end.rfind('\n');
+    if (last == std::string::npos) continue;
+    const size_t before = last == 0 ? std::string::npos : end.rfind('\n', last - 1);
+    if (before != std::string::npos || begin == 0) {
+      const size_t first = before == std::string::npos ? 0 : before + 1;
+      return end.substr(first, last - first);
+    }
+  }
+  return "";
+}
+
 bool WatchedRun::running() const { return is_locked(folder_ / "lock"); }
 
 std::string WatchedRun::state() const {
   if (running()) return "running";
-  const std::vector<Json> events = read_log(log());
-  if (events.empty()) return "empty";
-  return events.back().value("event", "") == "finished" ? "finished" : "stopped";
+  const std::string line = last_line(log());
+  if (line.empty()) return "empty";
+  const Json event = parsed(line);
+  const auto name = event.is_object() ? event.find("event") : event.end();
+  return name != event.end() && *name == "finished" ? "finished" : "stopped";
 }
 
 Json WatchedRun::summary() const {
   const std::vector<Json> events = read_log(log());
-  Json json = {{"id", id_},
-               {"state", running()                                        ? "running"
-                         : events.empty()                                 ? "empty"
-                         : events.back().value("event", "") == "finished" ? "finished"
-                                                                          : "stopped"}};
+  Json json = {{"id", id_}, {"state", state()}};
   if (const Json* step = last_of(events, "step"))
     for (const char* key :
          {"step", "steps", "epoch", "loss", "learning_rate", "tokens_per_second", "seconds", "seconds_left"})

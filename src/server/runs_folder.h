@@ -52,4 +52,7 @@ class WatchedRuns {
 // the file is shorter than `offset` it was begun anew: nothing is read and offset is -1.
 std::vector<std::string> new_lines(const std::filesystem::path& file, int64_t& offset);
 
+// The last whole line of a file, of which no more than its end is read; empty where there is none.
+std::string last_line(const std::filesystem::path& file);
+
 }  // namespace limpid

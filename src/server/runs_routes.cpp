@@ -32,12 +32,14 @@ Response answer(const Json& json) { return {200, dumped(json)}; }
 void add_runs_routes(Server& server, const WatchedRuns& runs, RunEvents& events) {
   Router& router = server.router();
   const auto add = [&](const char* pattern, const char* summary,
-                       std::function<Response(const WatchedRun&, const Request&)> handler) {
-    router.add("GET", pattern,
-               [&runs, handler = std::move(handler)](const Request& request) {
-                 return handler(runs.find(std::string(request.parameter("id"))), request);
-               },
-               {.summary = summary});
+                       std::function<Response(const WatchedRun&, const Request&)> handler, RouteOptions options = {}) {
+    options.summary = summary;
+    router.add(
+        "GET", pattern,
+        [&runs, handler = std::move(handler)](const Request& request) {
+          return handler(runs.find(std::string(request.parameter("id"))), request);
+        },
+        std::move(options));
   };
   router.add("GET", "/runs",
              [&runs](const Request&) {
@@ -48,13 +50,16 @@ void add_runs_routes(Server& server, const WatchedRuns& runs, RunEvents& events)
              {.summary = "The training runs that are watched."});
   add("/runs/{id}", "One run: state, last step and validation, recipe.",
       [](const WatchedRun& run, const Request&) { return answer(run.details()); });
-  add("/runs/{id}/recipe", "The recipe of a run, TOML.", [](const WatchedRun& run, const Request&) {
-    return Response{200, run.details().value("recipe_toml", ""), "text/plain; charset=utf-8"};
-  });
-  add("/runs/{id}/log", "What the run has logged: ?after=LINE, ?thin=COUNT.",
+  add("/runs/{id}/recipe", "The recipe of a run, TOML.",
+      [](const WatchedRun& run, const Request&) {
+        return Response{200, run.details().value("recipe_toml", ""), "text/plain; charset=utf-8"};
+      },
+      {.gives = {"text/plain"}});
+  add("/runs/{id}/log", "What the run has logged after a line, steps thinned out.",
       [](const WatchedRun& run, const Request& request) {
         return answer(run.events(query_number(request, "after"), query_number(request, "thin")));
-      });
+      },
+      {.query = "after:integer thin:integer"});
   add("/runs/{id}/samples", "What the model wrote at each validation.",
       [](const WatchedRun& run, const Request&) { return answer(run.samples()); });
   add("/runs/{id}/recorded", "The steps at which attention and lens of a sentence were recorded.",
@@ -63,7 +68,8 @@ void add_runs_routes(Server& server, const WatchedRuns& runs, RunEvents& events)
       [](const WatchedRun& run, const Request& request) {
         const int64_t step = number_in(std::string(request.parameter("step")), "step");
         return Response{200, run.recording(step), "application/octet-stream"};
-      });
+      },
+      {.gives = {"application/octet-stream"}});
   router.add("GET", "/runs/{id}/events",
              Handler([&runs, &events](const Request& request, const std::shared_ptr<Reply>& reply) {
                const WatchedRun& run = runs.find(std::string(request.parameter("id")));
@@ -72,7 +78,10 @@ void add_runs_routes(Server& server, const WatchedRuns& runs, RunEvents& events)
                    last.empty() ? query_number(request, "after") : number_in(std::string(last), "last-event-id");
                events.listen(run, after, reply);
              }),
-             {.summary = "Events of a run as they come (SSE): step, validation, diverged, finished, state, reset."});
+             {.summary = "Events of a run as they come (SSE): step, validation, diverged, finished, state, reset.",
+              .query = "after:integer",
+              .gives = {"text/event-stream"},
+              .endless = true});
 }
 
 }  // namespace limpid

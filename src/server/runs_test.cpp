@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/file.h"
+#include "base/temporary_folder.h"
 #include "formats/safetensors.h"
 #include "inspect/run_recording.h"
 #include "server/inspect_routes.h"
@@ -132,6 +134,26 @@ std::string http(int port, const std::string& method, const std::string& path, c
 }
 
 std::string body_of(const std::string& answer) { return answer.substr(answer.find("\r\n\r\n") + 4); }
+
+TEST(WatchedRun, ReadsTheEndOfALogAlone) {
+  const TemporaryFolder folder;
+  const auto last = [&](const std::string& text) {
+    write_text(folder.path() / "log", text);
+    return last_line(folder.path() / "log");
+  };
+  EXPECT_EQ(last_line(folder.path() / "none"), "");
+  EXPECT_EQ(last(""), "");
+  EXPECT_EQ(last("not whole"), "");
+  EXPECT_EQ(last("one\n"), "one");
+  EXPECT_EQ(last("one\ntwo\nnot whole"), "two");
+  EXPECT_EQ(last("\n"), "");
+  for (const int64_t size : {4094, 4095, 4096, 4097, 10000}) {
+    const std::string long_line(static_cast<size_t>(size), 'x');
+    EXPECT_EQ(last(long_line + "\n"), long_line);
+    EXPECT_EQ(last("one\n" + long_line + "\n"), long_line);
+    EXPECT_EQ(last("one\n" + long_line), "one");
+  }
+}
 
 TEST(InspectServer, AnswersOverSockets) {
   const ToyRun toy("marian");

@@ -47,7 +47,7 @@ void describe_engine_metrics(Metrics& metrics) {
   metrics.describe("engine_batch_texts", "histogram", "Texts in an engine step.",
                    {0, 1, 2, 4, 8, 16, 32, 64, 128, 256});
   metrics.describe("engine_running", "gauge", "Texts that are being written.");
-  metrics.describe("engine_waiting", "gauge", "Texts that wait for their turn.");
+  metrics.describe("engine_waiting", "gauge", "Requests of which nothing is written yet.");
   metrics.describe("engine_memory_bytes", "gauge", "Memory of keys, values and states.");
   metrics.describe("engine_reused_tokens", "gauge", "Prompt tokens that a beginning in common saved from being read.");
 }

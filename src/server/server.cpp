@@ -5,6 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/cancellation.h"
+
 namespace limpid {
 namespace {
 
@@ -16,19 +18,8 @@ double resident_bytes() {
   return static_cast<double>(resident * ::sysconf(_SC_PAGESIZE));
 }
 
-// What an error of the library is to a client.
-int status_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::bad_input:
-    case ErrorKind::unsupported: return 400;
-    case ErrorKind::not_found: return 404;
-    case ErrorKind::out_of_memory:
-    case ErrorKind::cancelled: return 503;
-    case ErrorKind::io:
-    case ErrorKind::internal: break;
-  }
-  return 500;
-}
+// Reading so many bytes of JSON and tokens takes a while: others should not wait for it.
+constexpr size_t kLargeBody = 256 << 10;
 
 }  // namespace
 
@@ -83,14 +74,15 @@ Response Server::health() const {
 }
 
 void Server::add_own_routes() {
-  router_.add(
-      "GET", "/health", [this](const Request&) { return health(); },
-      {.summary = "Whether the server is ready: 200 once its models are loaded, 503 before.", .needs_key = false});
+  router_.add("GET", "/health", [this](const Request&) { return health(); },
+              {.summary = "Whether the server is ready: 200 once its models are loaded, 503 before.",
+               .needs_key = false,
+               .at_once = true});
   router_.add("GET", "/metrics",
               [this](const Request&) {
                 return Response{200, metrics_.text(), "text/plain; version=0.0.4; charset=utf-8"};
               },
-              {.summary = "Counters in the text format of Prometheus."});
+              {.summary = "Counters in the text format of Prometheus.", .gives = {"text/plain"}, .at_once = true});
   router_.add("GET", "/openapi.json",
               [this](const Request&) {
                 return Response{200, openapi_document(router_.routes())};
@@ -142,9 +134,10 @@ void Server::check_admission(const Request& head, const Router::Match& match) co
 Admission Server::admit(Request& head) {
   head.id = fmt::format("req-{}", ++numbers_);
   Admission admission;
+  const Router::Match match = router_.find(head.method, head.path);
+  admission.endless = match.route && match.route->options.endless;
   admission.headers = {{"X-Request-Id", head.id}, {"X-Content-Type-Options", "nosniff"}};
   for (auto& header : access_.cross_origin_headers(head)) admission.headers.push_back(std::move(header));
-  const Router::Match match = router_.find(head.method, head.path);
   try {
     check_admission(head, match);
     if (head.method == "OPTIONS") admission.refusal = Response{204, "", ""};
@@ -158,29 +151,41 @@ void Server::handle(Request request, std::shared_ptr<Reply> reply) {
   Router::Match match = router_.find(request.method, request.path);
   request.parameters = std::move(match.parameters);
   const Route& route = *match.route;
-  const auto shared = std::make_shared<Request>(std::move(request));
-  Workers& workers = route.options.heavy ? *heavy_workers_ : *workers_;
-  const bool taken = workers.run([&route, shared, reply] {
-    if (!reply->cancelled()) run_handler(route, *shared, reply);
+  request.fields = route.options.fields;
+  const auto shared = std::make_shared<const Request>(std::move(request));
+  const auto work = [&route, shared, reply] { route.handler(*shared, reply); };
+  if (route.options.at_once) return run_handler(shared->deadline, route.options.errors, reply, work);
+  const bool heavy = route.options.heavy || shared->body.size() > kLargeBody;
+  run_on(heavy ? *heavy_workers_ : *workers_, *shared, route.options.errors, reply, work);
+}
+
+void Server::compute(const Request& request, const std::shared_ptr<Reply>& reply, std::function<void()> work) {
+  const Router::Match match = router_.find(request.method, request.path);
+  run_on(*heavy_workers_, request, match.route ? match.route->options.errors : ErrorShape::openai, reply,
+         std::move(work));
+}
+
+void Server::run_on(Workers& workers, const Request& request, ErrorShape errors, const std::shared_ptr<Reply>& reply,
+                    std::function<void()> work) {
+  const bool taken = workers.run([deadline = request.deadline, errors, reply, work = std::move(work)] {
+    if (!reply->cancelled()) run_handler(deadline, errors, reply, work);
   });
   if (!taken)
     reply->send(error_response(
-        HttpError(429, "Too many requests are waiting: try again soon.", {.headers = {{"Retry-After", "1"}}}),
-        route.options.errors));
+        HttpError(429, "Too many requests are waiting: try again soon.", {.headers = {{"Retry-After", "1"}}}), errors));
 }
 
-void run_handler(const Route& route, const Request& request, const std::shared_ptr<Reply>& reply) {
-  const auto refuse = [&](const HttpError& error) { reply->send(error_response(error, route.options.errors)); };
+void run_handler(const std::optional<Deadline>& deadline, ErrorShape errors, const std::shared_ptr<Reply>& reply,
+                 const std::function<void()>& work) {
+  const CancellationScope scope([&] {
+    if (reply->cancelled()) throw Error("Nobody waits for the answer any more.", ErrorKind::cancelled);
+    if (deadline && Deadline::clock::now() > *deadline)
+      throw HttpError(408, "The request took longer than is allowed.");
+  });
   try {
-    route.handler(request, reply);
-  } catch (const HttpError& error) {
-    refuse(error);
-  } catch (const Error& error) {  // the library says what is wrong with what it was given
-    refuse(HttpError(status_of(error.kind()), error.what()));
-  } catch (const std::bad_alloc&) {
-    refuse(HttpError(503, "The server has no memory for this now."));
+    work();
   } catch (const std::exception& error) {
-    refuse(HttpError(500, fmt::format("Unexpected failure: {}", error.what())));
+    if (!reply->cancelled()) reply->send(error_response(as_http_error(error), errors));
   }
 }
 

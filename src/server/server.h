@@ -48,11 +48,16 @@ class Server {
 
   void start();
   void set_ready() { ready_ = true; }
+  // What runs gets so long to finish and is broken off then.
   void stop(std::chrono::duration<double> grace);
+
+  // Goes on with a request on one of the threads kept for long work. What the work throws is told in the route's way.
+  void compute(const Request& request, const std::shared_ptr<Reply>& reply, std::function<void()> work);
 
   int port() const { return transport_->port(); }
   std::string address() const;  // http://127.0.0.1:8080
   int64_t connections() const { return transport_->connections(); }
+  int64_t requests() const { return transport_->requests(); }
 
  private:
   void add_own_routes();
@@ -60,6 +65,8 @@ class Server {
   Admission admit(Request& head);
   void check_admission(const Request& head, const Router::Match& match) const;
   void handle(Request request, std::shared_ptr<Reply> reply);
+  void run_on(Workers& workers, const Request& request, ErrorShape errors, const std::shared_ptr<Reply>& reply,
+              std::function<void()> work);
   void finished(const Exchange& exchange);
   Response health() const;
 
@@ -74,8 +81,10 @@ class Server {
   std::atomic<int64_t> numbers_ = 0;
 };
 
-// Runs a handler and tells what it throws in the route's way.
-void run_handler(const Route& route, const Request& request, const std::shared_ptr<Reply>& reply);
+// Runs what answers a request and tells what it throws. Where the client has left, the deadline is over or the server
+// ends, the work is broken off between its steps (base/cancellation.h).
+void run_handler(const std::optional<Deadline>& deadline, ErrorShape errors, const std::shared_ptr<Reply>& reply,
+                 const std::function<void()>& work);
 
 // The document of all routes that have a summary.
 std::string openapi_document(const std::vector<Route>& routes);

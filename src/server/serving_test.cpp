@@ -5,15 +5,23 @@
 
 #include <future>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/file.h"
 #include "base/temporary_folder.h"
 #include "formats/model_folder.h"
 #include "models/small_models.h"
+#include "server/experiments_routes.h"
 #include "server/http_client.h"
+#include "server/inspect_routes.h"
+#include "server/inspect_views.h"
 #include "server/libretranslate_routes.h"
 #include "server/openai_routes.h"
+#include "server/runs_routes.h"
+#include "text/bpe_tokenizer.h"
+#include "text/byte_characters.h"
 #include "text/tokenizer_training.h"
+#include "text/utf8.h"
 
 namespace limpid {
 namespace {
@@ -43,7 +51,10 @@ class Serving : public testing::Test {
       line("the quick brown fox jumps over the lazy dog.");
       line("THE QUICK <b>");
     };
-    const Tokenizers tokenizers = train_tokenizers({.kind = TokenizerKind::characters}, lines, lines);
+    write(name, config, type, changes, train_tokenizers({.kind = TokenizerKind::characters}, lines, lines));
+  }
+  static void write(const std::string& name, const std::string& config, const std::string& type, const json& changes,
+                    const Tokenizers& tokenizers) {
     nlohmann::ordered_json file = small_configs().at(config);
     if (changes.is_object()) file.merge_patch(changes);
     file["vocab_size"] = tokenizers.target->size();
@@ -59,13 +70,22 @@ class Serving : public testing::Test {
 
   void SetUp() override { start({}, {}); }
   void TearDown() override { stop(); }
-  void start(const EngineServiceOptions& engine, const RequestLimits& limits, const std::string& key = "") {
+  void start(const EngineServiceOptions& engine, const RequestLimits& limits, const std::string& key = "",
+             const TransportLimits& transport = {}) {
     stop();
-    server_ = std::make_unique<Server>(ServerOptions{.port = 0, .access = {.key = key}});
+    server_ = std::make_unique<Server>(ServerOptions{.port = 0, .access = {.key = key}, .limits = transport});
     models_ = std::make_unique<ServedModels>();
     describe_engine_metrics(server_->metrics());
     add_openai_routes(*server_, *models_, limits);
     add_libretranslate_routes(*server_, *models_, {}, limits);
+    add_inspect_routes(*server_, *models_);
+    add_runs_routes(*server_, runs_, events_);
+    add_experiments_routes(*server_, {});
+    server_->router().add("GET", "/computes", Handler([this](const Request&, const std::shared_ptr<Reply>& reply) {
+                            ++computing_;
+                            while (!reply->cancelled()) std::this_thread::sleep_for(1ms);
+                          }),
+                          {.heavy = true});
     server_->start();
     for (const char* name : {"writer", "talker", "mute", "copier-en-ko"})
       models_->load((folder_->path() / name).string(), engine, &server_->metrics());
@@ -95,6 +115,9 @@ class Serving : public testing::Test {
   }
 
   static std::unique_ptr<TemporaryFolder> folder_;
+  std::atomic<int> computing_ = 0;
+  WatchedRuns runs_;
+  RunEvents events_;
   std::unique_ptr<Server> server_;
   std::unique_ptr<ServedModels> models_;
 };
@@ -279,7 +302,55 @@ TEST_F(Serving, BoundsTheQueue) {
   }
   EXPECT_EQ(refused + answered, 16);
   EXPECT_GE(answered, 1);
-  EXPECT_EQ(status({{"n", 2}}), 400) << "two never wait where one may";
+  EXPECT_EQ(status({{"n", 2}}), 200) << "one request waits, however many texts it asks for";
+  const std::string counted = ask(server_->port(), "GET", "/metrics").body;
+  EXPECT_THAT(counted, HasSubstr(R"(limpid_engine_batch_texts_bucket{model="writer",le="0"} 0)"))
+      << "what finds nothing to do is no step";
+  EXPECT_THAT(counted, HasSubstr(R"(limpid_engine_batch_texts_bucket{model="writer",le="1"})"));
+}
+
+// What the engine refuses is told as what it is: here a request for more than the memory allowed.
+TEST_F(Serving, TellsWhatTheEngineRefuses) {
+  start({.engine = {.memory = 100}}, {});
+  EXPECT_EQ(status({}), 400);
+  const HttpAnswer translated = post("/translate", {{"q", "the fox"}, {"source", "en"}, {"target", "ko"}});
+  EXPECT_EQ(translated.status, 400);
+  EXPECT_THAT(translated.body, HasSubstr("bytes of memory"));
+}
+
+// Prompts that are echoed with log-probabilities are read on threads for long work.
+TEST_F(Serving, ReadsEchoedPromptsBesideQuickRequests) {
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < 2; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(server_->port()));
+    clients.back()->send(request_text("GET", "/computes"));
+  }
+  for (int i = 0; i < 5000 && computing_ < 2; ++i) std::this_thread::sleep_for(1ms);
+  auto echo = std::async(std::launch::async, [&] { return completion({{"echo", true}, {"logprobs", 1}}); });
+  EXPECT_EQ(echo.wait_for(300ms), std::future_status::timeout);
+  EXPECT_EQ(status({}), 200);
+  EXPECT_EQ(ask(server_->port(), "GET", "/health").status, 200);
+  clients.clear();
+  EXPECT_FALSE(echo.get()["choices"].empty());
+}
+
+TEST_F(Serving, EmbedsAndScoresNoLongerThanAllowed) {
+  const json texts(2000, std::string(200, 'a'));
+  const json prompts(100, std::string(250, 'a'));
+  start({}, {}, "", {.request = TransportLimits::Seconds(0.05)});
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(post("/v1/embeddings", {{"model", "writer"}, {"input", texts}}).status, 408);
+  const json echo = {{"model", "writer"}, {"prompt", prompts}, {"echo", true},
+                     {"logprobs", 1},     {"max_tokens", 0},   {"n", 1}};
+  EXPECT_EQ(post("/v1/completions", echo).status, 408);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+
+TEST_F(Serving, RefusesWhatCannotFitBeforeItIsRead) {
+  const HttpAnswer answer = post("/v1/completions", {{"model", "writer"}, {"prompt", std::string(1 << 20, 'a')}});
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(answer.body, HasSubstr("1048576 bytes"));
+  EXPECT_THAT(answer.body, HasSubstr("context_length_exceeded"));
 }
 
 TEST_F(Serving, AClientThatLeavesFreesItsPlace) {
@@ -301,6 +372,69 @@ TEST_F(Serving, AClientThatLeavesFreesItsPlace) {
   }
   for (int i = 0; i < 500 && models_->find("writer").engine->running() > 0; ++i) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(models_->find("writer").engine->running(), 0);
+}
+
+// Byte-level vocabularies, and such that fall back on bytes: the tokens told make the text, byte for byte.
+TEST_F(Serving, TellsTheBytesOfTokens) {
+  BpeParts parts;
+  std::vector<std::string> pieces(byte_characters().begin(), byte_characters().end());
+  for (const char* piece : {"he", "ll", "hell", "hello", "\u0120hello", "<|end|>"}) pieces.emplace_back(piece);
+  parts.vocabulary = std::make_shared<Vocabulary>(pieces, std::vector<std::string>{"<|end|>"}, "test");
+  parts.merges = {{"h", "e"}, {"l", "l"}, {"he", "ll"}, {"hell", "o"}, {"\u0120", "hello"}};
+  parts.pre_tokenizer = PreTokenizer({{"type", "ByteLevel"}, {"add_prefix_space", false}}, "test");
+  parts.decoder = {{"type", "ByteLevel"}};
+  const auto level = std::make_shared<const BpeTokenizer>(parts, "test");
+  std::vector<std::string> fallback = {"<unk>", "\u2581", "h", "e", "he", "\u2581he"};
+  for (int byte = 0; byte < 256; ++byte) fallback.push_back(byte_token(static_cast<uint8_t>(byte)));
+  BpeParts spaced;
+  spaced.vocabulary = std::make_shared<Vocabulary>(fallback, std::vector<std::string>{"<unk>"}, "test");
+  spaced.merges = {{"h", "e"}, {"\u2581", "he"}};
+  spaced.pre_tokenizer = PreTokenizer({{"type", "Metaspace"}, {"prepend_scheme", "first"}, {"split", false}}, "test");
+  spaced.decoder = {{"type", "Metaspace"}, {"prepend_scheme", "first"}};
+  spaced.byte_fallback = true;
+  const auto bytes = std::make_shared<const BpeTokenizer>(spaced, "test");
+  write("level", "gpt2", "gpt2", {{"n_positions", 256}}, {.source = level, .target = level});
+  write("fallback", "gpt2", "gpt2", {{"n_positions", 256}}, {.source = bytes, .target = bytes});
+  write_text(folder_->path() / "level/chat_template.jinja", "{{ messages[0].content }}");
+  for (const char* name : {"level", "fallback"}) models_->load((folder_->path() / name).string(), {});
+  for (const char* name : {"level", "fallback"}) {
+    const json answer = completion({{"model", name}, {"prompt", "he hello \uD55C"}, {"echo", true}, {"logprobs", 3}});
+    const json& choice = answer["choices"][0];
+    const std::string text = choice["text"];
+    ASSERT_TRUE(text.starts_with("he hello \uD55C")) << text;
+    const json& tokens = choice["logprobs"]["tokens"];
+    if (name == std::string("level")) {
+      EXPECT_EQ(tokens[0], "he");
+      EXPECT_EQ(tokens[1], " hello");
+      EXPECT_EQ(tokens[2], " ");
+      EXPECT_EQ(tokens[3], "bytes:\\xed");
+      EXPECT_EQ(choice["logprobs"]["text_offset"][4], 10) << "within the character at 9";
+    } else {
+      EXPECT_EQ(tokens[0], " he");
+      EXPECT_EQ(tokens[1], " he");
+      EXPECT_EQ(choice["logprobs"]["text_offset"][1], 2);
+    }
+    for (const auto& [key, value] : choice["logprobs"]["top_logprobs"].back().items())
+      EXPECT_THAT(key, testing::Not(testing::AnyOf(HasSubstr("\u0120"), HasSubstr("<0x"), HasSubstr("\u2581"))));
+  }
+  const json chat = {{"model", "level"},   {"messages", {{{"role", "user"}, {"content", "hello"}}}},
+                     {"max_tokens", 30},   {"temperature", 0},
+                     {"ignore_eos", true}, {"logprobs", true},
+                     {"top_logprobs", 2}};
+  const HttpAnswer answer = post("/v1/chat/completions", chat);
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const json said = json::parse(answer.body)["choices"][0];
+  std::string joined;
+  for (const json& token : said["logprobs"]["content"])
+    for (const int byte : token["bytes"]) joined += static_cast<char>(byte);
+  EXPECT_EQ(repaired_utf8(joined), said["message"]["content"]);
+}
+
+TEST_F(Serving, FindsModelsWithASlashInTheirName) {
+  models_->load("org/model=" + (folder_->path() / "writer").string(), {});
+  const HttpAnswer answer = ask(server_->port(), "GET", "/v1/models/org%2Fmodel");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(json::parse(answer.body)["id"], "org/model");
 }
 
 TEST_F(Serving, EmbedsInBothFormats) {
@@ -350,7 +484,10 @@ TEST_F(Serving, TranslatesAsLibreTranslateDoes) {
     return json::parse(post("/translate", body).body)["translatedText"].get<std::string>();
   };
   EXPECT_EQ(translated("&#116;&#x68;e f&#111;x", "html"), translated("the fox", "html"));
-  EXPECT_EQ(translated("&lt;b&gt; &none; &", "html"), translated("&#60;b&#62; &amp;none; &amp;", "html"));
+  EXPECT_EQ(translated("&lt;b&gt; &eacute; &", "html"), translated("&#60;b&#62; &#xE9; &amp;", "html"));
+  EXPECT_THAT(translated("the fox &none;", "html"), testing::EndsWith("&none;")) << "as it is";
+  EXPECT_EQ(translated("\u00A0", "html"), "\u00A0");
+  EXPECT_THAT(translated("<a title=\"x > y\">the fox</a>", "html"), testing::StartsWith("<a title=\"x > y\">"));
   const HttpAnswer wrong = post("/translate", {{"q", "x"}, {"source", "de"}, {"target", "ko"}});
   EXPECT_EQ(wrong.status, 400);
   EXPECT_EQ(json::parse(wrong.body), json({{"error", "de is not supported"}}));
@@ -360,45 +497,179 @@ TEST_F(Serving, TranslatesAsLibreTranslateDoes) {
   EXPECT_EQ(post("/translate", {{"q", "x"}, {"source", "en"}, {"target", "ko"}, {"api_key", "s3cret"}}).status, 200);
 }
 
+// LibreTranslate's documented requests and what they are answered with, word for word.
+TEST_F(Serving, AnswersTheDocumentedRequestsOfLibreTranslate) {
+  const json languages = json::parse(ask(server_->port(), "GET", "/languages").body);
+  EXPECT_EQ(languages, json::parse(R"([{"code": "en", "name": "English", "targets": ["ko"]},
+                                       {"code": "ko", "name": "Korean", "targets": []}])"));
+  const auto keys = [](const json& object) {
+    std::set<std::string> names;
+    for (const auto& [name, value] : object.items()) names.insert(name);
+    return names;
+  };
+  using Names = std::set<std::string>;
+  const auto answer = [&](const std::string& body) {
+    const HttpAnswer got = ask(server_->port(), "POST", "/translate", body, "Content-Type: application/json\r\n");
+    EXPECT_EQ(got.status, 200) << got.body;
+    return json::parse(got.body);
+  };
+  EXPECT_EQ(keys(answer(R"({"q": "the fox", "source": "en", "target": "ko"})")), Names{"translatedText"});
+  const json detected = answer(R"({"q": "the fox", "source": "auto", "target": "ko"})");
+  EXPECT_EQ(keys(detected), (Names{"detectedLanguage", "translatedText"}));
+  EXPECT_EQ(keys(detected["detectedLanguage"]), (Names{"confidence", "language"}));
+  EXPECT_EQ(detected["detectedLanguage"]["language"], "en");
+  const json html =
+      answer(R"({"q": "<p class=\"green\">the fox</p>", "source": "en", "target": "ko", "format": "html"})");
+  EXPECT_THAT(html["translatedText"].get<std::string>(), testing::StartsWith("<p class=\"green\">"));
+  const json others = answer(R"({"q": "the fox", "source": "auto", "target": "ko", "format": "text", "alternatives": 3,
+                                 "api_key": ""})");
+  EXPECT_EQ(keys(others), (Names{"alternatives", "detectedLanguage", "translatedText"}));
+  EXPECT_TRUE(others["alternatives"].is_array() && others["alternatives"][0].is_string()) << others;
+  const json several = answer(R"({"q": ["the fox", "the dog"], "source": "en", "target": "ko", "alternatives": 1})");
+  EXPECT_EQ(several["translatedText"].size(), 2u);
+  EXPECT_TRUE(several["alternatives"][1].is_array());
+  const json found = json::parse(
+      ask(server_->port(), "POST", "/detect", "q=%EA%B0%80", "Content-Type: application/x-www-form-urlencoded\r\n")
+          .body);
+  EXPECT_EQ(keys(found[0]), (Names{"confidence", "language"}));
+  const auto error = [&](const json& body, int status) {
+    const HttpAnswer got = post("/translate", body);
+    EXPECT_EQ(got.status, status) << body;
+    EXPECT_EQ(keys(json::parse(got.body)), Names{"error"});
+    return json::parse(got.body)["error"].get<std::string>();
+  };
+  EXPECT_EQ(error({{"source", "en"}, {"target", "ko"}}, 400), "Invalid request: missing q parameter");
+  EXPECT_EQ(error({{"q", "x"}, {"source", "en"}}, 400), "Invalid request: missing target parameter");
+  EXPECT_EQ(error({{"q", "x"}, {"source", "xx"}, {"target", "ko"}}, 400), "xx is not supported");
+  EXPECT_EQ(error({{"q", "x"}, {"source", "en"}, {"target", "ko"}, {"format", "pdf"}}, 400),
+            "pdf format is not supported");
+  start({}, {}, "s3cret");
+  const std::string form = "q=fox&source=en&target=ko", type = "Content-Type: application/x-www-form-urlencoded\r\n";
+  const auto with = [&](const std::string& body, const std::string& headers) {
+    return ask(server_->port(), "POST", "/translate", body, type + headers).status;
+  };
+  EXPECT_EQ(with(form + "&api_key=s3cret", ""), 200);
+  EXPECT_EQ(with(form + "&api_key=s3cre", ""), 403);
+  EXPECT_EQ(with(form, ""), 403);
+  EXPECT_EQ(with(form, "Authorization: Bearer s3cret\r\n"), 200);
+  EXPECT_EQ(with(form, "Authorization: Bearer wrong\r\n"), 401);
+}
+
+// However many lines a text has, it is one request; several of them go on side by side.
+TEST_F(Serving, TranslatesLongTexts) {
+  start({.engine = {.max_batch = 4}, .waiting = 4}, {});
+  std::string lines;
+  for (int i = 0; i < 40; ++i) lines += "the fox\n";
+  const auto translate = [&] { return post("/translate", {{"q", lines}, {"source", "en"}, {"target", "ko"}}); };
+  std::vector<std::future<HttpAnswer>> answers;
+  for (int i = 0; i < 3; ++i) answers.push_back(std::async(std::launch::async, translate));
+  const json one = json::parse(post("/translate", {{"q", "the fox"}, {"source", "en"}, {"target", "ko"}}).body);
+  std::string expected;
+  for (int i = 0; i < 40; ++i) expected += one["translatedText"].get<std::string>() + "\n";
+  for (auto& answer : answers) {
+    const HttpAnswer got = answer.get();
+    ASSERT_EQ(got.status, 200) << got.body;
+    EXPECT_EQ(json::parse(got.body)["translatedText"], expected);
+  }
+  EXPECT_EQ(post("/translate", {{"q", std::string(30000, '\n') + "a"}, {"source", "en"}, {"target", "ko"}}).status,
+            200);
+  std::string many;
+  for (int i = 0; i < 10001; ++i) many += "a\n";
+  EXPECT_EQ(post("/translate", {{"q", many}, {"source", "en"}, {"target", "ko"}}).status, 400);
+}
+
+TEST_F(Serving, BoundsTranslationsToo) {
+  start({}, {.prompt_tokens = 10, .output_tokens = 2});
+  const auto translate = [&](const std::string& text) {
+    return post("/translate", {{"q", text}, {"source", "en"}, {"target", "ko"}});
+  };
+  const HttpAnswer answer = translate("the fox");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_LE(json::parse(answer.body)["translatedText"].get<std::string>().size(), 2u) << "of characters";
+  EXPECT_EQ(translate("the quick brown fox").status, 400);
+  EXPECT_EQ(translate("the fox\nthe fox").status, 400);
+  EXPECT_EQ(translate(std::string(100000, 'a')).status, 400);
+}
+
 // Everything that is documented is there, and what is there is documented.
 TEST_F(Serving, DescribesWhatItServes) {
   const json document = json::parse(ask(server_->port(), "GET", "/openapi.json").body);
-  size_t described = 0;
+  std::set<std::string> described;
   for (const Route& route : server_->router().routes()) {
-    if (route.pattern == "/{file...}") continue;
+    if (route.pattern == "/{file...}" || route.pattern == "/computes") continue;
     std::string method = route.method;
     for (char& c : method) c = static_cast<char>(std::tolower(c));
-    EXPECT_TRUE(document["paths"][route.pattern].contains(method)) << route.method << " " << route.pattern;
-    ++described;
-    const HttpAnswer answer = ask(server_->port(), route.method, route.pattern, route.method == "POST" ? "{}" : "");
+    const json& path = document["paths"][route.pattern];
+    ASSERT_TRUE(path.contains(method)) << route.method << " " << route.pattern;
+    EXPECT_EQ(path[method].contains("requestBody"), method == "post") << route.pattern;
+    EXPECT_FALSE(path[method]["responses"]["200"]["content"].empty()) << route.pattern;
+    EXPECT_TRUE(path[method]["responses"].contains("4XX")) << route.pattern;
+    described.insert(route.pattern);
+    const HttpAnswer answer =
+        ask(server_->port(), route.method, route.pattern, route.method == "POST" ? R"({"no_such_field": 1})" : "");
     EXPECT_NE(answer.status, 405) << route.pattern;
     EXPECT_NE(answer.status, 500) << route.pattern;
   }
-  EXPECT_EQ(document["paths"].size(), described);
+  EXPECT_EQ(document["paths"].size(), described.size());
+  for (const char* path :
+       {"/v1/completions", "/translate", "/inspect/lens", "/runs/{id}/events", "/experiments/{name}"})
+    EXPECT_TRUE(described.contains(path)) << path;
+}
+
+// What a request needs so that a route answers it.
+json needed_by(const std::string& path) {
+  const json needed = {
+      {"/v1/completions", {{"prompt", "the fox"}, {"max_tokens", 1}}},
+      {"/v1/chat/completions",
+       {{"model", "talker"}, {"messages", {{{"role", "user"}, {"content", "fox"}}}}, {"max_tokens", 1}}},
+      {"/v1/embeddings", {{"input", "the fox"}}},
+      {"/inspect/pieces", {{"tokens", {5}}}},
+      {"/inspect/embedding", {{"words", {"t", "h", "e"}}}},
+      {"/inspect/capture", {{"taps", "blocks.0.resid_post"}}},
+      {"/inspect/gradient", {{"taps", "blocks.0.resid_post"}}},
+      {"/inspect/attention", {{"attention", "blocks.0.attn"}}},
+      {"/inspect/alignment", {{"model", "copier-en-ko"}}},
+      {"/inspect/trace", {{"subject", "0"}, {"samples", 1}}},
+      {"/inspect/intervene", {{"interventions", {{{"zero", "blocks.0.ffn_out"}}}}}},
+      {"/inspect/weight", {{"name", "transformer.wte.weight"}}}};
+  return needed.value(path, json::object());
 }
 
 // Every field of a body that is documented is taken; another one is refused by its name.
 TEST_F(Serving, TakesTheFieldsThatItDescribes) {
   const json document = json::parse(ask(server_->port(), "GET", "/openapi.json").body);
-  for (const char* path : {"/v1/completions", "/v1/chat/completions", "/v1/embeddings"}) {
-    const json& properties =
-        document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]["properties"];
-    ASSERT_GE(properties.size(), 4) << path;
+  size_t asked = 0;
+  for (const auto& [path, operations] : document["paths"].items()) {
+    if (!operations.contains("post") || path == "/translate" || path == "/detect") continue;
+    const json& schema = operations["post"]["requestBody"]["content"]["application/json"]["schema"];
     json body = json::object();
-    for (const auto& [name, schema] : properties.items()) body[name] = nullptr;
-    body["model"] = "talker";
-    const std::string input = path == std::string("/v1/completions") ? "prompt" : "input";
-    if (path == std::string("/v1/chat/completions"))
-      body["messages"] = {{{"role", "user"}, {"content", "the fox"}}};
-    else
-      body[input] = "the fox";
-    if (body.contains("max_tokens")) body["max_tokens"] = 1;
-    EXPECT_EQ(post(path, body).status, 200) << post(path, body).body;
+    for (const auto& [name, type] : schema["properties"].items()) body[name] = nullptr;
+    const bool studies = path.starts_with("/experiments/");
+    if (!studies) body["model"] = "writer";
+    if (path.starts_with("/inspect/")) body["text"] = "the fox";
+    const json needed = needed_by(path);
+    for (const auto& [name, value] : needed.items()) body[name] = value;
+    if (path == "/inspect/weight")
+      body["name"] = json::parse(post("/inspect/parameters", {{"model", "writer"}}).body)["weights"][0]["name"];
+    for (const json& name : schema.value("required", json::array()))
+      EXPECT_FALSE(body[name.get<std::string>()].is_null()) << path << " " << name;
+    ++asked;
+    if (studies) {  // they train: it is enough that they begin
+      HttpClient client(server_->port());
+      client.send(request_text("POST", path, body.dump()));
+      EXPECT_THAT(client.receive_until(path.ends_with("superposition/train") ? "represented" : "event: "),
+                  testing::AllOf(HasSubstr(" 200 "), testing::Not(HasSubstr("no field"))))
+          << path;
+    } else {
+      const HttpAnswer answer = post(path, body);
+      EXPECT_EQ(answer.status, 200) << path << ": " << answer.body;
+    }
     body["no_such_field"] = 1;
     const HttpAnswer refused = post(path, body);
-    EXPECT_EQ(refused.status, 400);
-    EXPECT_THAT(refused.body, HasSubstr(R"("param":"no_such_field")"));
+    EXPECT_EQ(refused.status, 400) << path;
+    EXPECT_THAT(refused.body, HasSubstr(R"("param":"no_such_field")")) << path;
   }
+  EXPECT_EQ(asked, 3u + inspect_views().size() + 4u);
 }
 
 // A small part of tests/studies/hostile_server.py.

@@ -1,78 +1,46 @@
 #include "server/translation.h"
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 
+#include "base/cancellation.h"
 #include "inference/request_options.h"
 #include "inference/text_translator.h"
-#include "server/http.h"
+#include "server/html_text.h"
 #include "text/utf8.h"
 
 namespace limpid {
 namespace {
 
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-  return text;
-}
+constexpr size_t kMostLines = 10000;  // of a request
 
-constexpr std::pair<std::string_view, char32_t> kEntities[] = {
-    {"lt", '<'},  {"gt", '>'},       {"quot", '"'},     {"apos", '\''},    {"nbsp", ' '},
-    {"amp", '&'}, {"ndash", 0x2013}, {"mdash", 0x2014}, {"hellip", 0x2026}};
+// Spaces of ASCII, and the one that does not break.
+constexpr std::string_view kBlanks[] = {" ", "\t", "\r", "\v", "\f", "\u00A0"};
 
-// The character of "lt", "#39" or "#x27", if it is one.
-std::optional<char32_t> character_of(std::string_view entity) {
-  for (const auto& [name, character] : kEntities)
-    if (entity == name) return character;
-  if (!entity.starts_with('#')) return std::nullopt;
-  entity.remove_prefix(1);
-  const bool hexadecimal = entity.starts_with('x') || entity.starts_with('X');
-  if (hexadecimal) entity.remove_prefix(1);
-  uint32_t number = 0;
-  const char* const last = entity.data() + entity.size();
-  const auto [end, error] = std::from_chars(entity.data(), last, number, hexadecimal ? 16 : 10);
-  const bool is_character = number > 0 && number < 0x110000 && (number < 0xD800 || number > 0xDFFF);
-  return error == std::errc() && end == last && is_character ? std::optional<char32_t>(number) : std::nullopt;
-}
-
-std::string without_entities(std::string_view text) {
-  constexpr size_t kLongest = 10;
-  std::string result;
-  while (!text.empty()) {
-    const size_t begin = std::min(text.find('&'), text.size());
-    result += text.substr(0, begin);
-    text.remove_prefix(begin);
-    const size_t end = text.substr(0, kLongest).find(';');
-    const auto character = end == std::string_view::npos ? std::nullopt : character_of(text.substr(1, end - 1));
-    if (character) append_utf8(result, *character);
-    if (!character) result += text.substr(0, 1);  // the "&" itself
-    text.remove_prefix(character ? end + 1 : std::min<size_t>(1, text.size()));
+size_t blanks_at_begin(std::string_view line) {
+  size_t length = 0;
+  for (bool found = true; found;) {
+    found = false;
+    for (const std::string_view blank : kBlanks)
+      if (line.substr(length).starts_with(blank)) {
+        length += blank.size();
+        found = true;
+      }
   }
-  return result;
+  return length;
 }
 
-std::string with_entities(std::string text) {
-  text = replaced(std::move(text), "&", "&amp;");
-  text = replaced(std::move(text), "<", "&lt;");
-  return replaced(std::move(text), ">", "&gt;");
-}
-
-// How much of a text that begins with "<" is nothing to translate: a tag, a comment, a script or a style with its
-// content.
-size_t markup_length(std::string_view text) {
-  const auto after = [&](std::string_view end, size_t from) {
-    const auto same = [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b); };
-    const auto found =
-        std::search(text.begin() + static_cast<ptrdiff_t>(from), text.end(), end.begin(), end.end(), same);
-    return found == text.end() ? text.size() : static_cast<size_t>(found - text.begin()) + end.size();
-  };
-  if (text.starts_with("<!--")) return after("-->", 4);
-  const size_t tag = after(">", 0);
-  const std::string name = lower(text.substr(0, std::min(text.find_first_of(" \t\r\n/>"), tag)));
-  if (name == "<script" || name == "<style") return after("</" + name.substr(1) + ">", tag);
-  return tag;
+size_t blanks_at_end(std::string_view line) {
+  size_t length = 0;
+  for (bool found = true; found;) {
+    found = false;
+    for (const std::string_view blank : kBlanks)
+      if (line.substr(0, line.size() - length).ends_with(blank)) {
+        length += blank.size();
+        found = true;
+      }
+  }
+  return length;
 }
 
 // Parts of a text in their order: what is translated, and what stays between.
@@ -87,7 +55,8 @@ class Translation {
   Translation(const ServedModel& model, const TranslationCall& call)
       : call_(call),
         translator_(model.loaded(), {.generate = merged_search({}, model.loaded().generation,
-                                                               {.beam = 4, .n_best = call.alternatives + 1})}) {}
+                                                               {.beam = 4, .n_best = call.alternatives + 1}),
+                                     .most_written = call.limits.output_tokens}) {}
 
   // What writes the translations, and keeps the owner of this alive until it is done or dropped. done() is called when
   // all is written, ended() with how each part ended.
@@ -95,12 +64,13 @@ class Translation {
                                                      const std::function<void()>& done,
                                                      const std::function<void(FinishReason)>& ended) {
     owner_ = std::move(owner);
-    for (const std::string& text : call_.texts) {
-      texts_.emplace_back();
-      if (call_.html)
-        split_html(text);
-      else
-        split_lines(text, false);
+    try {
+      for (const std::string& text : call_.texts) split(text);
+    } catch (...) {  // what was begun holds its owner, and with it itself
+      tasks_.clear();
+      lines_.clear();
+      owner_.reset();
+      throw;
     }
     owner_.reset();
     open_ = std::count_if(lines_.begin(), lines_.end(), [](const TranslatedText& line) { return line.open > 0; });
@@ -134,14 +104,21 @@ class Translation {
  private:
   std::vector<Part>& parts() { return texts_.back(); }
 
-  void split_html(std::string_view text) {
-    while (!text.empty()) {
-      const size_t open = std::min(text.find('<'), text.size());
-      split_lines(without_entities(text.substr(0, open)), true);
-      text.remove_prefix(open);
-      const size_t markup = markup_length(text);
-      parts().push_back({.fixed = std::string(text.substr(0, markup))});
-      text.remove_prefix(markup);
+  void split(const std::string& text) {
+    texts_.emplace_back();
+    tokens_ = 0;
+    if (call_.html)
+      split_html(text);
+    else
+      split_lines(text, false);
+  }
+
+  void split_html(std::string_view html) {
+    for (HtmlPart& part : html_parts(html)) {
+      if (part.stays)
+        parts().push_back({.fixed = std::move(part.text)});
+      else
+        split_lines(part.text, true);
     }
   }
 
@@ -156,15 +133,21 @@ class Translation {
 
   // White space around what is translated stays.
   void add_line(std::string_view line, bool html) {
-    static constexpr std::string_view kBlank = " \t\r\v\f";
-    const size_t begin = std::min(line.find_first_not_of(kBlank), line.size());
-    const size_t end = begin == line.size() ? begin : line.find_last_not_of(kBlank) + 1;
+    const size_t begin = blanks_at_begin(line);
+    const size_t end = line.size() - blanks_at_end(line.substr(begin));
     parts().push_back({.fixed = std::string(line.substr(0, begin))});
     if (begin < end) {
+      check_cancelled();
+      if (lines_.size() == kMostLines)
+        throw HttpError(400, fmt::format("Invalid request: {} lines are allowed at once", kMostLines));
       TranslatedText& text = lines_.emplace_back();
       text.owner = owner_;
       for (auto& task : translator_.start(line.substr(begin, end - begin), text)) tasks_.push_back(std::move(task));
       text.owner.reset();
+      tokens_ += text.source_tokens;
+      const int64_t most = call_.limits.prompt_tokens;
+      if (most > 0 && tokens_ > most)
+        throw HttpError(400, fmt::format("Invalid request: a text has more than the {} tokens allowed", most));
       parts().push_back({.line = &text, .html = html});
     }
     parts().push_back({.fixed = std::string(line.substr(end))});
@@ -172,7 +155,7 @@ class Translation {
 
   std::string written(const Part& part, size_t version) const {
     std::string text = repaired_utf8(translator_.text_of(*part.line, version));
-    return part.html ? with_entities(std::move(text)) : text;
+    return part.html ? html_escaped(text) : text;
   }
 
   TranslationCall call_;
@@ -182,17 +165,18 @@ class Translation {
   std::vector<std::unique_ptr<GenerationTask>> tasks_;
   std::shared_ptr<const void> owner_;  // while tasks are made
   int64_t open_ = 0;
+  int64_t tokens_ = 0;  // of the text that is split
 };
 
 }  // namespace
 
 int64_t translate_texts(const ServedModel& model, const TranslationCall& call, std::function<void(Translated)> done,
-                        std::function<void(const std::string& message, bool late)> failed) {
+                        std::function<void(const HttpError& error)> failed) {
   struct State {
     Translation translation;
     bool over = false;
     std::function<void(Translated)> done;
-    std::function<void(const std::string&, bool)> failed;
+    std::function<void(const HttpError&)> failed;
   };
   const auto state =
       std::make_shared<State>(State{Translation(model, call), false, std::move(done), std::move(failed)});
@@ -206,14 +190,14 @@ int64_t translate_texts(const ServedModel& model, const TranslationCall& call, s
       [state = state.get()](FinishReason ending) {
         if (ending == FinishReason::cancelled) state->over = true;
         if (ending == FinishReason::deadline && !std::exchange(state->over, true))
-          state->failed("The request took longer than is allowed.", true);
+          state->failed(HttpError(408, "The request took longer than is allowed."));
       });
   if (job.texts.empty()) {
     state->done(state->translation.joined());
     return -1;
   }
-  job.failed = [state](const std::string& message) {
-    if (!std::exchange(state->over, true)) state->failed(message, false);
+  job.failed = [state](const HttpError& error) {
+    if (!std::exchange(state->over, true)) state->failed(error);
   };
   return model.writer().submit(std::move(job));
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Translation of whole texts: lines and sentences are searched for on their own, as the model was trained, and joined
-// again as they stood. In HTML what stands between tags is translated and tags stay.
+// again as they stood. Of HTML the texts are translated (server/html_text.h), one by one.
 
 #include <functional>
 #include <memory>
@@ -16,6 +16,10 @@ struct TranslationCall {
   bool html = false;
   int64_t alternatives = 0;  // further translations of each text
   std::optional<Engine::Clock::time_point> deadline;
+  struct Limits {
+    int64_t prompt_tokens = 0;  // of one text; 0: no bound
+    int64_t output_tokens = 0;  // of the translation of a sentence; 0: as the search has it
+  } limits = {};
 };
 
 // By text: the best translation, then alternatives.
@@ -26,9 +30,10 @@ struct Translated {
   int64_t tokens_read = 0, tokens_written = 0;
 };
 
-// Hands all sentences to the model's engine and returns a number to cancel by; `done` or `failed` is called once, on
-// the engine's thread (where there is nothing to translate, at once, and -1 is returned).
+// Throws HttpError 400 for texts that are too long. Hands all sentences to the model's engine and returns a number to
+// cancel by; `done` or `failed` is called once, on the engine's thread (where there is nothing to translate, at once,
+// and -1 is returned).
 int64_t translate_texts(const ServedModel& model, const TranslationCall& call, std::function<void(Translated)> done,
-                        std::function<void(const std::string& message, bool late)> failed);
+                        std::function<void(const HttpError& error)> failed);
 
 }  // namespace limpid

@@ -40,6 +40,7 @@ struct Exchange {
 struct Admission {
   std::optional<Response> refusal;
   Headers headers = {};
+  bool endless = false;  // the answer is a stream that has no deadline
 };
 
 struct TransportOptions {
@@ -67,10 +68,11 @@ class Transport {
 
   int port() const;
   int64_t connections() const;
-  int64_t requests() const;  // that are being answered
+  int64_t requests() const;  // that are being read or answered
 
   void start();
-  // Takes no new connections, waits for the answers under way for at most so long, cancels the rest and ends.
+  // Takes no new connections and requests, waits for those under way (a body that is being sent is one) for at most so
+  // long, cancels the rest and ends.
   void stop(std::chrono::duration<double> grace);
 
  private:

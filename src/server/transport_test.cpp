@@ -4,6 +4,7 @@
 #include <atomic>
 #include <future>
 
+#include "base/parallel.h"
 #include "server/http_client.h"
 #include "server/server.h"
 
@@ -20,6 +21,7 @@ using testing::StartsWith;
 class RunningServer : public testing::Test {
  protected:
   void SetUp() override { start({}); }
+  void TearDown() override { server_.reset(); }  // its log ends before this does
   void start(ServerOptions options) {
     server_.reset();
     options.port = 0;
@@ -44,6 +46,16 @@ class RunningServer : public testing::Test {
                  ++waiting_;
                  while (!reply->cancelled()) std::this_thread::sleep_for(1ms);
                }));
+    router.add("GET", "/computes", Handler([this](const Request&, const std::shared_ptr<Reply>&) {
+                 ++waiting_;
+                 try {
+                   for (;;) parallel_for(2, [](int64_t) { std::this_thread::sleep_for(1ms); });
+                 } catch (const Error&) {
+                   ++left_;
+                   throw;
+                 }
+               }),
+               {.heavy = true});
     router.add("GET", "/stream", Handler([this](const Request&, const std::shared_ptr<Reply>& reply) {
                  reply->begin(event_stream_head());
                  for (int i = 0; !reply->cancelled() && i < 2000; ++i) {
@@ -182,6 +194,96 @@ TEST_F(RunningServer, CutsWhatRunsWhenTheGraceIsOver) {
   EXPECT_THAT(client.receive_all(), Not(testing::EndsWith("\r\n0\r\n\r\n")));  // it does not look whole
   EXPECT_TRUE(client.closed());
   EXPECT_EQ(left_, 1);
+}
+
+// Work is broken off wherever it is: nobody waits for it any more, its time is over, the server ends.
+TEST_F(RunningServer, BreaksOffWorkOfClientsThatLeave) {
+  {
+    HttpClient client(port());
+    client.send(request_text("GET", "/computes"));
+    for (int i = 0; i < 5000 && waiting_ == 0; ++i) std::this_thread::sleep_for(1ms);
+  }
+  for (int i = 0; i < 5000 && left_ == 0; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(left_, 1);
+}
+
+TEST_F(RunningServer, BreaksOffWorkThatTakesTooLong) {
+  start({.limits = {.request = TransportLimits::Seconds(0.2)}});
+  const HttpAnswer answer = ask(port(), "GET", "/computes");
+  EXPECT_EQ(answer.status, 408);
+  EXPECT_THAT(answer.body, HasSubstr("took longer"));
+  EXPECT_EQ(left_, 1);
+}
+
+TEST_F(RunningServer, BreaksOffWorkWhenTheGraceIsOver) {
+  HttpClient client(port());
+  client.send(request_text("GET", "/computes"));
+  for (int i = 0; i < 5000 && waiting_ == 0; ++i) std::this_thread::sleep_for(1ms);
+  server_->stop(0.1s);  // would never return
+  EXPECT_EQ(left_, 1);
+  EXPECT_EQ(parse_answer(client.receive_all()).status, 503);
+}
+
+TEST_F(RunningServer, TellsItsHealthWhileAllThreadsAreTaken) {
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.push_back(std::make_unique<HttpClient>(port()));
+    clients.back()->send(request_text("GET", "/waits"));
+  }
+  for (int i = 0; i < 5000 && waiting_ < 4; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(waiting_, 4) << "quick threads";
+  EXPECT_EQ(ask(port(), "GET", "/health", "", "", 5).status, 200);
+  const std::string expected = "limpid_handlers_waiting{kind=\"quick\"} 4";
+  std::string counted;
+  for (int i = 0; i < 500 && counted.find(expected) == std::string::npos; ++i)
+    counted = ask(port(), "GET", "/metrics", "", "", 5).body;
+  EXPECT_THAT(counted, HasSubstr(expected));
+}
+
+TEST_F(RunningServer, AnswersARequestThatIsHalfSentWhenItEnds) {
+  const auto start_patient = [&] {
+    server_ = std::make_unique<Server>(ServerOptions{.port = 0});
+    server_->router().add("POST", "/echo", [](const Request& request) { return Response{200, request.body}; });
+    server_->start();
+    server_->set_ready();
+  };
+  start_patient();
+  HttpClient client(port());
+  client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n\r\nabc");
+  while (server_->requests() == 0) std::this_thread::sleep_for(1ms);
+  auto stopped = std::async(std::launch::async, [&] { server_->stop(60s); });
+  std::this_thread::sleep_for(50ms);
+  client.send("def");
+  EXPECT_EQ(parse_answer(client.receive_all()).body, "abcdef");
+  stopped.get();
+  start_patient();
+  HttpClient slow(port());
+  slow.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n\r\nabc");
+  while (server_->requests() == 0) std::this_thread::sleep_for(1ms);
+  server_->stop(0s);
+  EXPECT_EQ(parse_answer(slow.receive_all()).status, 503);
+}
+
+// Streams that go on as long as somebody listens have no deadline.
+TEST_F(RunningServer, LetsEndlessStreamsGoOn) {
+  server_ = std::make_unique<Server>(ServerOptions{.port = 0, .limits = {.request = TransportLimits::Seconds(0.05)}});
+  const auto listen = [](const Request&, const std::shared_ptr<Reply>& reply) {
+    reply->begin(event_stream_head());
+    for (int i = 0; i < 40 && reply->write(event_text(std::to_string(i))); ++i) std::this_thread::sleep_for(20ms);
+    reply->end();
+  };
+  server_->router().add("GET", "/endless", Handler(listen), {.endless = true});
+  server_->router().add("GET", "/bounded", Handler(listen));
+  server_->start();
+  server_->set_ready();
+  EXPECT_THAT(ask(port(), "GET", "/endless").body, HasSubstr("data: 39\n"));
+  EXPECT_THAT(ask(port(), "GET", "/bounded").body, Not(HasSubstr("data: 39\n")));
+}
+
+TEST_F(RunningServer, SplitsAPathBeforeItIsDecoded) {
+  EXPECT_EQ(ask(port(), "GET", "/hello/a%2Fb").body, "hello a/b");
+  EXPECT_EQ(ask(port(), "GET", "/hello/a%252Fb").body, "hello a%2Fb");
+  EXPECT_EQ(ask(port(), "GET", "/hell%6F/a").body, "hello a");
 }
 
 TEST_F(RunningServer, HoldsManyIdleConnectionsAndRefusesTooMany) {

@@ -177,18 +177,18 @@ std::vector<int32_t> BpeTokenizer::smallest(std::string_view word) const {
 
 std::string BpeTokenizer::decode(std::span<const int32_t> ids) const {
   std::string text;
-  for (const int32_t id : ids) {
-    const std::string& piece = vocabulary().piece(id);
-    if (vocabulary().is_special(id)) continue;
-    if (pre_tokenizer_.byte_level())
-      text += is_added_[static_cast<size_t>(id)] ? piece : bytes_of_piece(piece);
-    else if (const auto byte = byte_fallback_ ? byte_of_token(piece) : std::nullopt)
-      text += static_cast<char>(*byte);
-    else
-      text += replaced(piece, kSpaceMark, " ");
-  }
+  for (const int32_t id : ids) text += bytes(id);
   if (strip_space_ && text.starts_with(' ')) text.erase(0, 1);
   return repaired_utf8(std::move(text));
+}
+
+std::string BpeTokenizer::bytes(int32_t id) const {
+  const std::string& piece = vocabulary().piece(id);
+  if (vocabulary().is_special(id)) return "";
+  if (pre_tokenizer_.byte_level()) return is_added_[static_cast<size_t>(id)] ? piece : bytes_of_piece(piece);
+  if (const auto byte = byte_fallback_ ? byte_of_token(piece) : std::nullopt)
+    return std::string(1, static_cast<char>(*byte));
+  return replaced(piece, kSpaceMark, " ");
 }
 
 ordered_json BpeTokenizer::json_parts() const {

@@ -39,6 +39,7 @@ class BpeTokenizer final : public StorableTokenizer {
 
   std::vector<int32_t> encode(std::string_view text) const override;
   std::string decode(std::span<const int32_t> ids) const override;
+  std::string bytes(int32_t id) const override;
   nlohmann::ordered_json json_parts() const override;
   bool is_added(int32_t id) const { return id < std::ssize(is_added_) && is_added_[id]; }  // found before anything else
 

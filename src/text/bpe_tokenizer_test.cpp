@@ -165,7 +165,7 @@ TEST(BpeTokenizer, ByteLevel) {
   for (const std::string text : {"", " \n\t ", "\uD55C\uAD6D \U0001F600", "\xff\xfe broken \xe2\x82", "a\xf0\x9f"}) {
     const std::vector<int32_t> ids = tokenizer.encode(text);
     std::string back;
-    for (const int32_t id : ids) back += bytes_of_piece(tokenizer.piece(id));
+    for (const int32_t id : ids) back += tokenizer.bytes(id);
     EXPECT_EQ(back, text);  // no byte is lost
     EXPECT_EQ(tokenizer.decode(ids), repaired_utf8(text));
   }
@@ -197,6 +197,9 @@ TEST(BpeTokenizer, CharactersWithBytesToFallBackOn) {
   for (const std::string text : {"ab ab", "b  a", "\uD55C\uAD6D", "x\ny"})
     EXPECT_EQ(tokenizer.decode(tokenizer.encode(text)), text);
   EXPECT_EQ(tokenizer.decode(std::vector<int32_t>{5, 262, 2}), "ab  a");
+  EXPECT_EQ(tokenizer.bytes(5), " ab");
+  EXPECT_EQ(tokenizer.bytes(6 + 0xEA), "\xEA");
+  EXPECT_EQ(tokenizer.bytes(0), "") << "what is unknown has no bytes";
 }
 
 TEST(BpeTokenizer, MergesThatDoNotFitAreErrors) {

@@ -16,11 +16,13 @@ std::vector<int32_t> CharacterTokenizer::encode(std::string_view text) const {
 
 std::string CharacterTokenizer::decode(std::span<const int32_t> ids) const {
   std::string text;
-  for (const int32_t id : ids) {
-    const std::string& piece = vocabulary().piece(id);
-    if (!vocabulary().is_special(id)) text += piece;
-  }
+  for (const int32_t id : ids) text += bytes(id);
   return text;
+}
+
+std::string CharacterTokenizer::bytes(int32_t id) const {
+  const std::string& piece = vocabulary().piece(id);
+  return vocabulary().is_special(id) ? "" : piece;
 }
 
 nlohmann::ordered_json CharacterTokenizer::json_parts() const {

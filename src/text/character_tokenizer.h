@@ -12,6 +12,7 @@ class CharacterTokenizer final : public StorableTokenizer {
 
   std::vector<int32_t> encode(std::string_view text) const override;
   std::string decode(std::span<const int32_t> ids) const override;
+  std::string bytes(int32_t id) const override;
   nlohmann::ordered_json json_parts() const override;
 
  private:

@@ -15,6 +15,7 @@ class IdTokenizer : public Tokenizer {
   std::vector<int32_t> encode(std::string_view text) const override;
   std::string decode(std::span<const int32_t> ids) const override;
   std::string piece(int32_t id) const override { return std::to_string(id); }
+  std::string bytes(int32_t id) const override { return " " + std::to_string(id); }
 
  private:
   int64_t size_;

@@ -139,4 +139,11 @@ std::string SentencePieceTokenizer::decode(std::span<const int32_t> ids) const {
   return repaired_utf8(std::move(text));  // a model can write half a character
 }
 
+std::string SentencePieceTokenizer::bytes(int32_t id) const {
+  const std::string& piece = vocabulary().piece(id);
+  if (vocabulary().is_special(id)) return "";
+  const std::optional<char> byte = byte_of(piece);
+  return byte ? std::string(1, *byte) : spaced(piece);
+}
+
 }  // namespace limpid

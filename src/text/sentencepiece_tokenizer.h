@@ -29,6 +29,7 @@ class SentencePieceTokenizer final : public StorableTokenizer {
 
   std::vector<int32_t> encode(std::string_view text) const override;
   std::string decode(std::span<const int32_t> ids) const override;
+  std::string bytes(int32_t id) const override;
   nlohmann::ordered_json json_parts() const override;
   std::string_view sentencepiece_model() const override { return model_; }
 

@@ -29,6 +29,8 @@ class Tokenizer {
   virtual std::vector<int32_t> encode(std::string_view text) const = 0;  // adds no special ids
   virtual std::string decode(std::span<const int32_t> ids) const = 0;    // special ids leave no text
   virtual std::string piece(int32_t id) const = 0;                       // one token as people read it, "▁the"
+  // What a token is within a text, byte for byte: " the"; it may be a part of a character. Special ids are none.
+  virtual std::string bytes(int32_t id) const = 0;
 };
 
 // A model's two sides: the text it reads and the text it writes. One object where the model has one.

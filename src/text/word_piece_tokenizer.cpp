@@ -92,6 +92,12 @@ std::string WordPieceTokenizer::decode(std::span<const int32_t> ids) const {
   return text;
 }
 
+std::string WordPieceTokenizer::bytes(int32_t id) const {
+  const std::string& piece = vocabulary().piece(id);
+  if (vocabulary().is_special(id)) return "";
+  return piece.starts_with(prefix_) ? piece.substr(prefix_.size()) : ' ' + piece;
+}
+
 ordered_json WordPieceTokenizer::json_parts() const {
   ordered_json parts;
   parts["normalizer"] = normalizer_.json();

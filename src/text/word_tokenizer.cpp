@@ -47,6 +47,13 @@ std::string WordTokenizer::decode(std::span<const int32_t> ids) const {
   return text;
 }
 
+// A space belongs to the word before it, which alone knows whether it goes on.
+std::string WordTokenizer::bytes(int32_t id) const {
+  const std::string& word = vocabulary().piece(id);
+  if (vocabulary().is_special(id)) return "";
+  return word.ends_with("@@") ? word.substr(0, word.size() - 2) : word + ' ';
+}
+
 nlohmann::ordered_json WordTokenizer::json_parts() const {
   nlohmann::ordered_json parts;
   parts["normalizer"] = lowercase_json(lowercase_);
