@@ -24,6 +24,8 @@ numbers() {
 grep -q '^3 *scaling .*not run' list || fail "the list says: $(cat list)"
 "$limpid" experiment sclaing >out 2>&1 && fail 'a wrong name was taken'
 grep -q 'scaling' out || fail "a wrong name is answered with: $(cat out)"
+"$limpid" experiment report >out 2>&1 && fail 'a wrong name was taken'
+grep -q 'there is no "report"[.;]' out || fail "a wrong name is answered with: $(cat out)"
 "$limpid" experiment --table nowhere >out 2>&1 && fail 'a table of nothing'
 grep -q 'no results' out || fail "a table of nothing says: $(cat out)"
 

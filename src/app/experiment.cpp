@@ -49,7 +49,7 @@ struct ExperimentOptions {
 std::string state_of(const Experiment& experiment, const ExperimentRun& run) {
   const ExpectedWork work = expected_work(experiment, run);
   if (const auto result = read_result(run.out, experiment, run.arm))
-    return fmt::format("{}{}", words_of(judge(*result)).english, result->at("size") == "full" ? "" : " (provisional)");
+    return fmt::format("{}{}", words_of(judge(*result)).english, is_provisional(*result) ? " (provisional)" : "");
   if (work.units_left == work.units) return "not run";
   return fmt::format("{} of {} units done", work.units - work.units_left, work.units);
 }
@@ -102,9 +102,8 @@ std::string summary(const Experiment& experiment, const Json& result, int64_t wi
   };
   if (experiment.baseline) line(*experiment.baseline, "  [baseline]");
   for (const Measure& part : experiment.parts) line(part, part.main ? "  [main]" : "");
-  const bool provisional = result.at("size") != "full";
   return text + fmt::format("   Verdict: {}{} ({})\n", words_of(judge(result)).english,
-                            provisional ? ", provisional" : "", clock_text(result.at("seconds")));
+                            is_provisional(result) ? ", provisional" : "", clock_text(result.at("seconds")));
 }
 
 int run_chosen(const ExperimentOptions& options, const std::vector<const Experiment*>& chosen) {
@@ -209,8 +208,9 @@ int run_experiment_command(int argc, char** argv) {
     if (found || name == "all") continue;
     std::vector<std::string_view> names = {"all"};
     for (const Experiment& experiment : experiments()) names.emplace_back(experiment.name);
+    const std::string meant = did_you_mean(name, names);
     fmt::print(stderr, "limpid experiment: there is no \"{}\"{} {} experiment lists them.\n", name,
-               did_you_mean(name, names), program_name());
+               meant.empty() ? "." : meant, program_name());
     return 2;
   }
   return options.units.empty() ? run_chosen(options, chosen) : run_units(options, chosen);

@@ -3,11 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <regex>
 #include <set>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/temporary_folder.h"
+#include "experiments/length_texts.h"
 #include "experiments/list.h"
 #include "experiments/report.h"
 #include "experiments/result.h"
@@ -50,6 +54,12 @@ INSTANTIATE_TEST_SUITE_P(Claims, LiveExperiment,
                          testing::Values("sequential", "scaling", "order", "sinusoids", "collapse", "mask",
                                          "parameters", "temperature", "superposition"));
 
+// How many sentences a text has; what follows a full stop begins one.
+int64_t sentences(const std::string& text, const std::string& next) {
+  const std::regex end("\\." + next);
+  return std::distance(std::sregex_iterator(text.begin(), text.end(), end), std::sregex_iterator()) + 1;
+}
+
 TEST(Experiments, AreWellFormed) {
   std::set<std::string> names;
   int before = 0;
@@ -70,6 +80,8 @@ TEST(Experiments, AreWellFormed) {
       EXPECT_GT(std::string(words.english).size(), 5U) << experiment.name;
       EXPECT_GT(std::string(words.korean).size(), 5U) << experiment.name;
     }
+    EXPECT_EQ(sentences(experiment.method.english, " [A-Z]"), 5) << experiment.name;
+    EXPECT_EQ(sentences(experiment.method.korean, " "), 5) << experiment.name;
     EXPECT_TRUE(experiment.units && experiment.measure && experiment.numbers) << experiment.name;
     EXPECT_GT(experiment.full_seconds, 0) << experiment.name;
     EXPECT_GT(experiment.quick_seconds, 0) << experiment.name;
@@ -126,12 +138,23 @@ TEST(Experiments, RecordedResultsAreJudgedAsTheyWere) {
     ASSERT_TRUE(contrary) << experiment.name << ": its contrary is not recorded";
     Json parts = Json::array();
     for (const Measure& part : experiment.parts) parts.push_back(measure_json(part));
-    for (const auto* one : {&result, &contrary, &planted}) {
+    for (const auto& [one, arm] :
+         {std::pair(&result, Arm::claim), {&contrary, Arm::contrary}, {&planted, Arm::planted}}) {
       if (!*one) continue;
+      EXPECT_EQ((*one)->at("arm"), arm_name(arm)) << experiment.name;
+      EXPECT_EQ((*one)->at("counted"), experiment.counted) << experiment.name;
+      EXPECT_FALSE(is_provisional(**one)) << experiment.name;
       EXPECT_EQ((*one)->at("size"), "full") << experiment.name;
       EXPECT_EQ(name_of(judge(**one)), (*one)->at("verdict").get<std::string>()) << experiment.name;
       EXPECT_EQ(parts, (*one)->at("parts")) << experiment.name << ": the thresholds have changed: record it again";
       EXPECT_EQ(experiment.baseline ? measure_json(*experiment.baseline) : Json(), (*one)->at("baseline"));
+    }
+    for (const Measure& part : experiment.parts) {
+      const PartVerdict verdict = judge_part(*result, measure_json(part));
+      if (verdict.seeds == 0 || verdict.holds()) continue;
+      for (const Language language : {Language::english, Language::korean})
+        EXPECT_GT(std::string(part.otherwise.in(language)).size(), 20U)
+            << experiment.name << " " << part.key << " failed: what does it mean? (explanations.cpp)";
     }
     undecided += judge(*result) == Verdict::undecided ? 1 : 0;
     const PartVerdict flipped = judge_main_part(*contrary);
@@ -151,6 +174,73 @@ TEST(Experiments, DocumentsShowTheRecordedVerdicts) {
     EXPECT_NE(read_text(fs::path(LIMPID_SOURCE_DIR) / document).find(markdown_table(records(), language)),
               std::string::npos)
         << document << ": put in what limpid experiment --table tests/experiments prints (with --korean)";
+}
+
+// What --record leaves out is not drawn, and the rest is: a report, and a run into such a folder.
+TEST(Experiments, RecordedResultsAreAReportWithoutDrawings) {
+  const TemporaryFolder folder;
+  record_results(records(), folder.path());
+  for (const Experiment& experiment : experiments()) {
+    const auto result = read_result(folder.path(), experiment, Arm::claim);
+    ASSERT_TRUE(result) << experiment.name;
+    EXPECT_TRUE(figures_of(experiment, *result, Language::english).empty());
+    EXPECT_TRUE(tables_of(experiment, *result, Language::korean).empty());
+    EXPECT_FALSE(commands_of(experiment, *result).empty());
+  }
+  Json other = *read_result(folder.path(), named("scaling"), Arm::claim);
+  for (Json& seed : other["seeds"]) seed["units"] = {{"another unit", 1}};
+  EXPECT_TRUE(figures_of(named("scaling"), other, Language::english).empty());
+  write_report(folder.path());
+  EXPECT_NE(read_text(folder / "index.html").find(named("mask").title.korean), std::string::npos);
+}
+
+TEST(Experiments, DamagedResultsAreErrorsAndThoseOfAnotherRevisionNone) {
+  const TemporaryFolder folder;
+  const Experiment& experiment = named("parameters");
+  const Json whole = run_tiny(experiment, folder.path());
+  const fs::path file = folder / "parameters/result.json";
+  EXPECT_TRUE(read_result(folder.path(), experiment, Arm::claim));
+  const auto read = [&](const Json& json) {
+    write_text(file, json.dump());
+    return read_result(folder.path(), experiment, Arm::claim).has_value();
+  };
+  for (const char* key : {"size", "counted", "parts", "baseline", "seeds", "seconds", "version"}) {
+    Json damaged = whole;
+    damaged[key] = key == std::string("baseline") ? Json(1) : Json();
+    EXPECT_THROW(read(damaged), Error) << key;
+  }
+  Json without_number = whole;
+  without_number["seeds"][0]["numbers"] = 3;
+  EXPECT_THROW(read(without_number), Error);
+  write_text(file, R"({"revision": )");
+  EXPECT_THROW(read_result(folder.path(), experiment, Arm::claim), Error);
+  Json older = whole;
+  older["revision"] = experiment.revision - 1;
+  EXPECT_FALSE(read(older));
+  EXPECT_NO_THROW(run_tiny(experiment, folder.path()));  // another run mends it
+  EXPECT_TRUE(read_result(folder.path(), experiment, Arm::claim));
+}
+
+// Models of a contrary run that take the place of others are models of their own: their difference is noise, not zero.
+TEST(Experiments, WhatStandsInForAModelIsAnotherModel) {
+  const TemporaryFolder folder;
+  const Json contrary = run_tiny(named("collapse"), folder.path(), Arm::contrary);
+  const double gap = contrary.at("seeds").at(0).at("numbers").at("loss_gap");
+  EXPECT_NE(gap, 0);
+  EXPECT_LT(std::abs(gap), 0.5);
+}
+
+TEST(LengthTexts, NewTextsAreNotAmongThoseTrained) {
+  const TemporaryFolder folder;
+  const LengthTexts texts = joined_texts(Lab({.folder = folder.path(), .size = Size::tiny}));
+  texts.corpus.write(folder.path());
+  std::set<std::string> known;
+  std::istringstream lines(read_text(folder / "train.source"));
+  for (std::string line; std::getline(lines, line);) known.insert(line);
+  EXPECT_GT(known.size(), 150U);
+  for (size_t group = 0; group + 1 < texts.edges.size(); ++group)
+    for (const std::string& source : texts.group(group, 40).sources)
+      EXPECT_TRUE(known.insert(source).second) << "group " << group << ": " << source;
 }
 
 TEST(Experiments, ATableOfVerdictsFollowsFromTheNumbers) {

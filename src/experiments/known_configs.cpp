@@ -51,6 +51,74 @@ Json gemma_2b() {
           {"max_position_embeddings", 8192}};
 }
 
+Json xlm_roberta() {
+  return {{"model_type", "xlm-roberta"},    {"vocab_size", 250002},      {"hidden_size", 768},
+          {"num_hidden_layers", 12},        {"num_attention_heads", 12}, {"intermediate_size", 3072},
+          {"max_position_embeddings", 514}, {"type_vocab_size", 1},      {"pad_token_id", 1}};
+}
+
+Json falcon_7b() {
+  return {{"model_type", "falcon"},
+          {"vocab_size", 65024},
+          {"hidden_size", 4544},
+          {"num_hidden_layers", 32},
+          {"num_attention_heads", 71},
+          {"multi_query", true},
+          {"new_decoder_architecture", false},
+          {"parallel_attn", true},
+          {"bias", false},
+          {"alibi", false}};
+}
+
+Json phi_2() {
+  return {{"model_type", "phi"},          {"vocab_size", 51200},
+          {"hidden_size", 2560},          {"num_hidden_layers", 32},
+          {"num_attention_heads", 32},    {"intermediate_size", 10240},
+          {"partial_rotary_factor", 0.4}, {"max_position_embeddings", 2048}};
+}
+
+Json phi_3_mini() {
+  return {{"model_type", "phi3"},      {"vocab_size", 32064},
+          {"hidden_size", 3072},       {"num_hidden_layers", 32},
+          {"num_attention_heads", 32}, {"num_key_value_heads", 32},
+          {"intermediate_size", 8192}, {"max_position_embeddings", 4096},
+          {"pad_token_id", 32000}};
+}
+
+Json qwen2_7b() {
+  return {{"model_type", "qwen2"},       {"vocab_size", 152064},
+          {"hidden_size", 3584},         {"num_hidden_layers", 28},
+          {"num_attention_heads", 28},   {"num_key_value_heads", 4},
+          {"intermediate_size", 18944},  {"max_position_embeddings", 32768},
+          {"tie_word_embeddings", false}};
+}
+
+Json mixtral() {
+  return {{"model_type", "mixtral"},          {"vocab_size", 32000},         {"hidden_size", 4096},
+          {"num_hidden_layers", 32},          {"num_attention_heads", 32},   {"num_key_value_heads", 8},
+          {"intermediate_size", 14336},       {"num_local_experts", 8},      {"num_experts_per_tok", 2},
+          {"max_position_embeddings", 32768}, {"tie_word_embeddings", false}};
+}
+
+Json modernbert() {
+  return {{"model_type", "modernbert"},     {"vocab_size", 50368},       {"hidden_size", 768},
+          {"num_hidden_layers", 22},        {"num_attention_heads", 12}, {"intermediate_size", 1152},
+          {"max_position_embeddings", 8192}};
+}
+
+Json t5_base() {
+  return {{"model_type", "t5"},
+          {"vocab_size", 32128},
+          {"d_model", 768},
+          {"d_kv", 64},
+          {"d_ff", 3072},
+          {"num_layers", 12},
+          {"num_decoder_layers", 12},
+          {"num_heads", 12},
+          {"feed_forward_proj", "relu"},
+          {"decoder_start_token_id", 0}};
+}
+
 std::vector<KnownConfig> make_known() {
   const std::string gated = "gated network", grouped = "gated network, keys shared by heads";
   const std::string twice = "decoder with two attentions per block";
@@ -61,7 +129,15 @@ std::vector<KnownConfig> make_known() {
           {"GPT-2", gpt(12, 768, 12, 1024)},
           {"GPT-2 XL", gpt(48, 1600, 25, 1024)},
           {"GPT-3 6.7B", gpt(32, 4096, 32, 2048, false)},
+          {"Phi-2", phi_2()},
           {"GPT-3 175B", gpt(96, 12288, 96, 2048, false)},
+          {"XLM-RoBERTa base", xlm_roberta(), true, "large vocabulary"},
+          {"Falcon 7B", falcon_7b(), false, "one key for all heads"},
+          {"Phi-3 mini", phi_3_mini(), false, gated},
+          {"ModernBERT base", modernbert(), false, gated + " one and a half times as wide"},
+          {"T5 base", t5_base(), false, twice},
+          {"Mixtral 8x7B", mixtral(), false, grouped + ", eight networks per block"},
+          {"Qwen2 7B", qwen2_7b(), false, grouped + ", large vocabulary"},
           {"Llama 2 7B", llama({32000, 32, 4096, 32, 32, 11008}), false, gated},
           {"Llama 3 8B", llama({128256, 32, 4096, 32, 8, 14336}), false, grouped},
           {"Llama 3.2 1B", llama({128256, 16, 2048, 32, 8, 8192, true}), false, grouped + ", large vocabulary"},

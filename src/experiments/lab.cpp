@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/paths.h"
+#include "base/random.h"
 #include "experiments/processor_time.h"
 #include "formats/model_folder.h"
 #include "training/trainer.h"
@@ -97,8 +98,13 @@ fs::path Lab::corpus(const LabCorpus& corpus) const {
   return folder;
 }
 
+uint64_t Lab::training_seed() const {
+  constexpr int kShort = 33;  // 31 bits are left: a number that a recipe still shows
+  return instead_of_.empty() ? seed() : random_key(seed(), 0, content_hash(instead_of_)) >> kShort;
+}
+
 LabModel Lab::train(const std::string& recipe, const std::vector<std::string>& overrides, const LabCorpus& texts) {
-  std::string key = recipe + "\n" + texts.key + fmt::format("\nseed {}", seed());
+  std::string key = recipe + "\n" + texts.key + fmt::format("\nseed {}", training_seed());
   for (const std::string& text : overrides) key += "\n" + text;
   const fs::path folder = options_.folder / "models" / hash_text(content_hash(key));
   const fs::path done = folder / "experiment.json";
@@ -106,7 +112,7 @@ LabModel Lab::train(const std::string& recipe, const std::vector<std::string>& o
   lock.lock();
   if (std::optional<LabModel> kept = kept_model(folder, done)) return *std::move(kept);
   std::vector<std::string> all = overrides;
-  all.push_back(fmt::format("seed={}", seed()));
+  all.push_back(fmt::format("seed={}", training_seed()));
   all.push_back(fmt::format("data.folder=\"{}\"", absolute_path(corpus(texts)).string()));
   RunFolder run(folder);
   LabObserver observer(*this);

@@ -55,6 +55,10 @@ class Lab {
   void progress(double share, const std::string& what);
   // A part of the unit's work: what it says as 0 … 1 counts as from … to.
   void part(double from, double to) { from_ = from, to_ = to; }
+  // What the unit trains from here on takes the place of another model, in a contrary run: it has weights and an order
+  // of texts of its own. Otherwise two units that train the same would share one model, and their difference would be
+  // nothing at all, where that of two models is noise.
+  void instead_of(const std::string& unit) { instead_of_ = unit; }
 
   // The folder of a corpus; it is written if it is not there.
   std::filesystem::path corpus(const LabCorpus& corpus) const;
@@ -63,7 +67,10 @@ class Lab {
   LabModel train(const std::string& recipe, const std::vector<std::string>& overrides, const LabCorpus& corpus);
 
  private:
+  uint64_t training_seed() const;
+
   LabOptions options_;
+  std::string instead_of_;
   double from_ = 0, to_ = 1;
 };
 

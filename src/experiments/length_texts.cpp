@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/random.h"
@@ -32,18 +34,58 @@ const std::vector<SentencePair>& pool() {
   return sentences;
 }
 
+struct JoinedText {
+  std::string source, target;
+  int64_t sentences = 0, first = 0;  // how many, and which of the pool begins it
+  // New texts of one sentence are of one half of the pool, of which no text of the training consists alone.
+  bool held_out() const { return sentences == 1 && first % 2 == 0; }
+};
+
 // Sentences of the pool joined until the text has as many words as wanted.
-std::pair<std::string, std::string> joined(uint64_t key, int64_t wanted) {
+JoinedText joined(uint64_t key, int64_t wanted) {
   Random random(key);
-  std::pair<std::string, std::string> text;
+  JoinedText text;
   for (int64_t count = 0;;) {
-    const SentencePair& pair = pool()[random.below(kPool)];
+    const int64_t place = random.below(kPool);
+    const SentencePair& pair = pool()[place];
     const int64_t more = words(pair.english);
     if (count > 0 && count + more > wanted) return text;
-    text.first += (count > 0 ? " " : "") + pair.english;
-    text.second += (count > 0 ? " " : "") + pair.korean;
+    if (count == 0) text.first = place;
+    text.source += (count > 0 ? " " : "") + pair.english;
+    text.target += (count > 0 ? " " : "") + pair.korean;
     count += more;
+    ++text.sentences;
   }
+}
+
+JoinedText drawn(uint64_t key, int64_t from, int64_t to) {
+  return joined(key, from + static_cast<int64_t>(mix(key) % static_cast<uint64_t>(to - from)));
+}
+
+constexpr int64_t kShortest = 5, kLongest = 60;
+
+TextPairs training_texts(int64_t lines, bool train) {
+  TextPairs pairs;
+  for (uint64_t i = 0; static_cast<int64_t>(pairs.sources.size()) < lines; ++i) {
+    JoinedText text = drawn(random_key(11, i, train ? 1 : 2), kShortest, kLongest + 1);
+    if (text.held_out()) continue;
+    pairs.sources.push_back(std::move(text.source));
+    pairs.references.push_back(std::move(text.target));
+  }
+  return pairs;
+}
+
+// Of so many words, each another one, and none that a model was trained on.
+TextPairs new_texts(int64_t from, int64_t to, uint64_t key_of_group, int64_t most, const TextPairs& trained) {
+  std::set<std::string> known(trained.sources.begin(), trained.sources.end());
+  TextPairs pairs;
+  for (uint64_t i = 0; static_cast<int64_t>(pairs.sources.size()) < most; ++i) {
+    JoinedText text = drawn(random_key(11, i, key_of_group), from, to);
+    if (words(text.source) < from || words(text.source) >= to || !known.insert(text.source).second) continue;
+    pairs.sources.push_back(std::move(text.source));
+    pairs.references.push_back(std::move(text.target));
+  }
+  return pairs;
 }
 
 void write_pairs(const fs::path& folder, const std::string& split, const TextPairs& pairs) {
@@ -70,37 +112,19 @@ TextPairs captions(const fs::path& folder, const std::string& split) {
 
 LengthTexts joined_texts(const Lab& lab) {
   const auto lines = lab.pick<int64_t>(20000, 8000, 200);
-  const std::vector<int64_t> edges = {5, 10, 20, 30, 40, 50, 61};
-  return {.corpus = {.key = fmt::format("joined sentences {} {}", kPool, lines),
+  const std::vector<int64_t> edges = {kShortest, 10, 20, 30, 40, 50, kLongest + 1};
+  return {.corpus = {.key = fmt::format("joined sentences {} {}, half of them never alone", kPool, lines),
                      .write =
                          [lines](const fs::path& folder) {
-                           for (const bool train : {true, false}) {
-                             TextPairs pairs;
-                             for (int64_t i = 0; i < (train ? lines : 100); ++i) {
-                               const uint64_t key = random_key(11, static_cast<uint64_t>(i), train ? 1 : 2);
-                               auto [source, target] = joined(key, 5 + static_cast<int64_t>(mix(key) % 56));
-                               pairs.sources.push_back(std::move(source));
-                               pairs.references.push_back(std::move(target));
-                             }
-                             write_pairs(folder, train ? "train" : "valid", pairs);
-                           }
+                           write_pairs(folder, "train", training_texts(lines, true));
+                           write_pairs(folder, "valid", training_texts(100, false));
                          }},
           .tokenizer = "kind = \"words\"\n",
           .vocabulary = 420,
           .words = 30,
           .edges = edges,
-          .group = [edges](size_t group, int64_t most) {
-            TextPairs pairs;
-            const int64_t from = edges[group], to = edges[group + 1];
-            for (uint64_t i = 0; static_cast<int64_t>(pairs.sources.size()) < most; ++i) {
-              const uint64_t key = random_key(11, i, 3 + group);
-              auto [source, target] =
-                  joined(key, from + static_cast<int64_t>(mix(key) % static_cast<uint64_t>(to - from)));
-              if (words(source) < from || words(source) >= to) continue;
-              pairs.sources.push_back(std::move(source));
-              pairs.references.push_back(std::move(target));
-            }
-            return pairs;
+          .group = [edges, lines](size_t group, int64_t most) {
+            return new_texts(edges[group], edges[group + 1], 3 + group, most, training_texts(lines, true));
           }};
 }
 

@@ -22,7 +22,7 @@ struct LengthTexts {
   BleuTokenizer tokens = BleuTokenizer::none;
   double words = 0;            // of a text of usual length
   std::vector<int64_t> edges;  // source words: [5, 10), [10, 20), …
-  // New texts of a group, at most so many.
+  // New texts of a group, at most so many, none of which is in the corpus.
   std::function<TextPairs(size_t group, int64_t most)> group;
 };
 

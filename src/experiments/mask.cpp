@@ -12,6 +12,7 @@
 #include "experiments/untrained.h"
 #include "inference/complete.h"
 #include "training/recipe.h"
+#include "training/run_log.h"
 
 namespace limpid {
 namespace {
@@ -100,13 +101,20 @@ double known_neighbours(const Session& session, const Ids& train, uint64_t seed)
   return static_cast<double>(found) / static_cast<double>(std::max<int64_t>(all, 1));
 }
 
-Json trained(Lab& lab, bool causal) {
+Json trained(Lab& lab, const std::string& unit) {
+  const bool causal = unit == "masked" && !lab.contrary();
+  if (unit == "masked" && !causal) lab.instead_of(unit);
   lab.part(0, 0.7);
   const LabModel model = train_english(lab, keys_of(causal));
   lab.part(0.7, 1);
   const Session session = open_session(model.folder);
+  const RunLog log = read_run_log(model.folder);
+  const auto found = log.curves.find("loss");  // none where a run was too short to say
+  const RunCurve curve = found == log.curves.end() ? RunCurve{} : smoothed(found->second, 40);
   const std::filesystem::path folder = lab.corpus(english_corpus(english_text(lab)));
   Json json = losses_of(session.model(), read_ids(session, folder / "valid.txt", lab.pick(200, 100, 30)));
+  json["steps"] = curve.steps;
+  json["curve"] = curve.values;
   lab.progress(0.8, "writing");
   json["known_neighbours"] =
       known_neighbours(session, read_ids(session, folder / "train.txt", english_text(lab).train), lab.seed());
@@ -116,7 +124,7 @@ Json trained(Lab& lab, bool causal) {
 
 Json measure(Lab& lab, const std::string& unit) {
   const bool mask = !lab.contrary();
-  if (unit != "causality") return trained(lab, unit == "masked" && mask);
+  if (unit != "causality") return trained(lab, unit);
   Json config = parse_recipe(kEnglishRecipe, "experiment", keys_of(mask)).model;
   config["vocab_size"] = 101;
   const UntrainedModel model(parse_config(config), lab.seed());
@@ -159,15 +167,23 @@ std::vector<Figure> figures(const Json& result, Language language) {
       .x_name = word("place in the sentence", "문장 속 위치"),
       .y_name = word("nats", "nats"),
       .guides = {{mean_of(result, "masked", "/uniform"), word("guessing evenly", "고르게 추측")}}};
+  Chart training{.title = word("Training loss, nats per token", "학습 손실, 토큰당 nats"),
+                 .x_name = word("step", "스텝"),
+                 .y_name = word("nats", "nats")};
   for (const bool masked : {true, false}) {
+    const char* unit = masked ? "masked" : "open";
     ChartSeries series{.name = masked ? word("trained with the mask", "마스크로 학습")
                                       : word("without", "마스크 없이 학습")};
+    ChartSeries losses{.name = series.name};
     double place = 1;
-    for (double loss : curve_of(result, masked ? "masked" : "open", "/by_place"))
-      series.points.push_back({place++, loss});
+    for (double loss : curve_of(result, unit, "/by_place")) series.points.push_back({place++, loss});
     chart.series.push_back(series);
+    const std::vector<double> steps = curve_of(result, unit, "/steps"), curve = curve_of(result, unit, "/curve");
+    for (size_t i = 0; i < steps.size(); ++i) losses.points.push_back({steps[i], curve[i]});
+    training.series.push_back(losses);
   }
-  return {{.chart = chart,
+  return {{.chart = training},
+          {.chart = chart,
            .caption = word("What writing comes to: the model without a mask has learned to look ahead.",
                            "글쓰기의 결과: 마스크 없는 모델은 앞을 내다보는 것만 배웠습니다.")}};
 }
@@ -189,12 +205,15 @@ Experiment mask_experiment() {
       .method =
           {"Each of 32 tokens is replaced in turn, and the logits of every place are compared bit for bit. Then two "
            "small language models of English sentences are trained alike, one with the mask and one without. Their "
-           "loss is measured on held-out sentences read at once, as in training, and word by word, as in writing. "
+           "loss is measured on held-out sentences read at once, as in training. It is measured again word by word, as "
+           "in writing. "
            "Both write sentences, and we count how many neighbouring words the training text knows as neighbours.",
            "토큰 32개를 하나씩 바꾸며 모든 위치의 로짓을 비트 단위로 비교합니다. 그다음 영어 문장의 작은 언어 모델 "
            "둘을 "
-           "마스크만 다르게 하여 똑같이 학습합니다. 학습하지 않은 문장을 학습 때처럼 한꺼번에 읽을 때와 글을 쓸 때처럼 "
-           "한 단어씩 읽을 때의 손실을 잽니다. 두 모델이 문장을 쓰게 하고, 이웃한 단어 쌍이 학습 글에 있는 비율을 "
+           "마스크만 다르게 하여 똑같이 학습합니다. 학습하지 않은 문장을 학습 때처럼 한꺼번에 읽을 때의 손실을 잽니다. "
+           "글을 쓸 "
+           "때처럼 한 단어씩 읽을 때의 손실도 잽니다. 두 모델이 문장을 쓰게 하고, 이웃한 단어 쌍이 학습 글에 있는 "
+           "비율을 "
            "셉니다."},
       .reported = {"The paper masks by setting the scores of later tokens to −∞ before the softmax, to keep the "
                    "prediction for a place dependent on earlier places only.",
@@ -237,6 +256,7 @@ Experiment mask_experiment() {
                           0.6},
       .full_seconds = 54,
       .quick_seconds = 5,
+      .revision = 2,
       .units =
           [](const Lab&) {
             return std::vector<std::string>{"causality", "masked", "open"};

@@ -157,6 +157,7 @@ Json measure(Lab& lab, const std::string& unit) {
   if (unit == "equivariance") return equivariance(lab);
   if (unit == "causal") return causal(lab);
   const std::string positions = unit == "none" && lab.contrary() ? "sinusoidal" : unit;
+  if (positions != unit) lab.instead_of(unit);
   const LabModel model = lab.train(kEncoder + training_of(steps(lab)),
                                    {fmt::format("model.limpid={{positions=\"{}\"}}", positions)}, first_letter(lab));
   return {{"accuracy", model.exact}, {"loss", model.loss}};
@@ -235,10 +236,8 @@ Experiment order_experiment() {
            "첫 "
            "글자를 말하는 "
            "법을 배웁니다. 모든 글은 같은 여덟 글자로 되어 있어, 순서를 모르면 여덟에 하나를 맞힐 뿐입니다. 위치가 "
-           "없는 "
-           "언어 모델은 "
-           "같은 것을 인과 마스크 아래에서 배웁니다. 마스크 때문에 첫 글자는 자기 자신만 보며, 이것이 순서를 "
-           "드러냅니다."},
+           "없는 언어 모델은 같은 것을 인과 마스크 아래에서 배우며, 마스크 때문에 첫 글자는 자기 자신만 보므로 이것이 "
+           "순서를 드러냅니다."},
       .reported =
           {"The paper states it without a measurement. Haviv et al. 2022 report that causal language models "
            "without positions learn them nearly as well.",
@@ -271,7 +270,7 @@ Experiment order_experiment() {
                           .threshold = 90},
       .full_seconds = 64,
       .quick_seconds = 15,
-      .revision = 3,
+      .revision = 4,
       .units =
           [](const Lab&) {
             return std::vector<std::string>{"equivariance", "none", "sinusoidal", "learned", "rotary", "causal"};

@@ -141,6 +141,7 @@ Experiment parameters_experiment() {
       .counted = true,
       .full_seconds = 0.1,
       .quick_seconds = 0.1,
+      .revision = 2,
       .units = units,
       .measure = measure,
       .numbers = numbers,

@@ -63,7 +63,7 @@ std::string both(const Words& words, const char* tag = "span") {
 std::string verdict_text(const Json& result) {
   const Verdict verdict = judge(result);
   std::string text = fmt::format("<span class=\"verdict {}\">{}</span>", style_of(verdict), both(words_of(verdict)));
-  if (result.at("size") != "full") text += " " + both({"provisional", "잠정"});
+  if (is_provisional(result)) text += " " + both({"provisional", "잠정"});
   return text;
 }
 
@@ -109,9 +109,10 @@ std::string table_html(const Table& table) {
 
 std::string drawings(const Experiment& experiment, const Json& result, Language language) {
   std::string html = language == Language::korean ? "<div class=\"ko\" lang=\"ko\">\n" : "<div class=\"en\">\n";
-  if (experiment.figures) {
+  std::vector<Figure> figures = figures_of(experiment, result, language);
+  if (!figures.empty()) {
     html += "<div class=\"figures\">\n";
-    for (Figure& figure : experiment.figures(result, language)) {
+    for (Figure& figure : figures) {
       // Two stand side by side, and one fills a phone with its letters still legible; the title is text that wraps.
       const std::string title = std::exchange(figure.chart.title, {});
       figure.chart.width = 340;
@@ -124,23 +125,13 @@ std::string drawings(const Experiment& experiment, const Json& result, Language 
     }
     html += "</div>\n";
   }
-  if (experiment.tables)
-    for (const Table& table : experiment.tables(result, language)) html += table_html(table);
+  for (const Table& table : tables_of(experiment, result, language)) html += table_html(table);
   return html + "</div>\n";
 }
 
-// Commands for the whole, for the contrary, and for each unit of work alone.
 std::string commands(const Experiment& experiment, const Json& result) {
-  const std::string size = result.at("size") == "quick" ? " --quick" : result.at("size") == "tiny" ? " --tiny" : "";
-  const std::string seeds = experiment.counted ? "" : fmt::format(" --seeds {}", result.at("seeds").size());
-  const std::string name =
-      *experiment.data ? fmt::format("{} --data {}", experiment.number, experiment.data) : experiment.name;
-  std::string html =
-      fmt::format("<pre>limpid experiment {0}{1}{2}\nlimpid experiment {0}{1}{2} --contrary\n", name, size, seeds);
-  for (const auto& [unit, measured] : result.at("seeds").at(0).at("units").items())
-    html += svg_escaped(fmt::format("limpid experiment {}{} --unit {}", name, size,
-                                    unit.find_first_of(" +,") == std::string::npos ? unit : "'" + unit + "'")) +
-            "\n";
+  std::string html = "<pre>";
+  for (const std::string& command : commands_of(experiment, result)) html += svg_escaped(command) + "\n";
   return html + "</pre>\n";
 }
 
@@ -193,14 +184,59 @@ std::string section(const Experiment& experiment, const Json& result, const Json
 
 }  // namespace
 
+namespace {
+
+// Whether every seed has what these units measured.
+bool has_units(const Experiment& experiment, const Json& result) {
+  for (const Json& seed : result.at("seeds"))
+    if (!seed.contains("units") || !seed.at("units").is_object() || seed.at("units").empty()) return false;
+  return experiment.figures || experiment.tables;
+}
+
+// Drawings read what units measured wherever they need it; a file may have come from elsewhere and hold other units.
+template <class Drawings>
+Drawings drawn(const std::function<Drawings()>& draw) {
+  try {
+    return draw();
+  } catch (const Json::exception&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+std::vector<Figure> figures_of(const Experiment& experiment, const Json& result, Language language) {
+  if (!has_units(experiment, result) || !experiment.figures) return {};
+  return drawn<std::vector<Figure>>([&] { return experiment.figures(result, language); });
+}
+
+std::vector<Table> tables_of(const Experiment& experiment, const Json& result, Language language) {
+  if (!has_units(experiment, result) || !experiment.tables) return {};
+  return drawn<std::vector<Table>>([&] { return experiment.tables(result, language); });
+}
+
+std::vector<std::string> commands_of(const Experiment& experiment, const Json& result) {
+  const std::string size = result.at("size") == "quick" ? " --quick" : result.at("size") == "tiny" ? " --tiny" : "";
+  const std::string seeds = experiment.counted ? "" : fmt::format(" --seeds {}", result.at("seeds").size());
+  const std::string name =
+      *experiment.data ? fmt::format("{} --data {}", experiment.number, experiment.data) : experiment.name;
+  std::vector<std::string> all = {fmt::format("limpid experiment {}{}{}", name, size, seeds)};
+  all.push_back(all[0] + " --contrary");
+  if (*experiment.planted.english) all.push_back(all[0] + " --planted");
+  if (!has_units(experiment, result)) return all;
+  for (const auto& [unit, measured] : result.at("seeds").at(0).at("units").items())
+    all.push_back(fmt::format("limpid experiment {}{} --unit {}", name, size,
+                              unit.find_first_of(" +,") == std::string::npos ? unit : "'" + unit + "'"));
+  return all;
+}
+
 std::string figure_svg(const Figure& figure) { return figure.svg.empty() ? to_svg(figure.chart) : figure.svg; }
 
 void write_figures(const fs::path& out, const Experiment& experiment, const Json& result) {
-  if (!experiment.figures) return;
   const fs::path folder = result_folder(out, experiment, arm_of(result));
   for (const Language language : {Language::english, Language::korean}) {
     int number = 0;
-    for (const Figure& figure : experiment.figures(result, language))
+    for (const Figure& figure : figures_of(experiment, result, language))
       write_text(folder / fmt::format("figure-{}{}.svg", ++number, language == Language::korean ? ".ko" : ""),
                  figure_svg(figure));
   }
@@ -253,7 +289,7 @@ std::string markdown_table(const fs::path& out, Language language) {
                planted = read_result(out, experiment, Arm::planted);
     if (!result) continue;
     any = true;
-    const std::string provisional = result->at("size") == "full" ? "" : word(" (provisional)", " (잠정)");
+    const std::string provisional = is_provisional(*result) ? word(" (provisional)", " (잠정)") : "";
     for (const Measure& part : experiment.parts) {
       const PartVerdict verdict = judge_part(*result, measure_json(part));
       const std::string must = must_text(part);

@@ -8,7 +8,13 @@
 
 namespace limpid {
 
+// Of what the units of a result measured; none where the result was recorded without them, or by other units.
+std::vector<Figure> figures_of(const Experiment& experiment, const Json& result, Language language);
+std::vector<Table> tables_of(const Experiment& experiment, const Json& result, Language language);
 std::string figure_svg(const Figure& figure);
+
+// The commands that repeat a result: the whole, its contrary, and each unit of work alone.
+std::vector<std::string> commands_of(const Experiment& experiment, const Json& result);
 
 // NAME/figure-1.svg, …; figure-1.ko.svg, …
 void write_figures(const std::filesystem::path& out, const Experiment& experiment, const Json& result);

@@ -1,7 +1,10 @@
 #include "experiments/result.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "base/paths.h"
 
@@ -30,12 +33,43 @@ fs::path result_folder(const fs::path& out, const Experiment& experiment, Arm ar
   return (arm == Arm::claim ? out : out / arm_name(arm)) / experiment.name;
 }
 
+namespace {
+
+bool is_measure(const Json& json) {
+  return json.is_object() && json.value("key", Json()).is_string() && json.value("must", Json()).is_string() &&
+         json.value("threshold", Json()).is_number() && json.value("main", Json()).is_boolean() &&
+         json.value("timed", Json()).is_boolean();
+}
+
+// Everything that a verdict and its report read, but for what units measured.
+bool is_result(const Json& json) {
+  if (!json.is_object()) return false;
+  for (const char* text : {"experiment", "size", "arm", "version"})
+    if (!json.value(text, Json()).is_string()) return false;
+  for (const char* number : {"seconds", "processor_seconds"})
+    if (!json.value(number, Json()).is_number()) return false;
+  if (!json.value("counted", Json()).is_boolean()) return false;
+  const Json parts = json.value("parts", Json()), baseline = json.value("baseline", Json()),
+             seeds = json.value("seeds", Json());
+  return parts.is_array() && std::all_of(parts.begin(), parts.end(), is_measure) &&
+         (baseline.is_null() || is_measure(baseline)) && seeds.is_array() && !seeds.empty() &&
+         std::all_of(seeds.begin(), seeds.end(), [](const Json& seed) {
+           return seed.is_object() && seed.value("seed", Json()).is_number() &&
+                  seed.value("numbers", Json()).is_object();
+         });
+}
+
+}  // namespace
+
 std::optional<Json> read_result(const fs::path& out, const Experiment& experiment, Arm arm) {
   const fs::path path = result_folder(out, experiment, arm) / "result.json";
   if (!path_exists(path)) return std::nullopt;
   Json json = Json::parse(read_text(path), nullptr, false);
-  const bool whole = json.is_object() && json.contains("seeds") && json.contains("parts") && json.contains("baseline");
-  return whole ? std::optional(std::move(json)) : std::nullopt;
+  // What an earlier method measured says nothing about this one.
+  if (json.is_object() && json.value("revision", Json()) != Json(experiment.revision)) return std::nullopt;
+  check(is_result(json), "[experiment] {}: is damaged: run limpid experiment {}{} again, or delete the file",
+        path.string(), experiment.name, arm == Arm::claim ? "" : fmt::format(" --{}", arm_name(arm)));
+  return json;
 }
 
 double mean_of(const Json& result, const std::string& unit, const std::string& pointer) {

@@ -2,8 +2,8 @@
 // Results as data: OUT/NAME/result.json (of other arms OUT/contrary/NAME/… and OUT/planted/NAME/…) holds every number
 // of a run.
 //
-//   {"experiment": "scaling", "number": 3, "size": "full", "arm": "claim" | "contrary" | "planted", "version": …,
-//    "machine": …,
+//   {"experiment": "scaling", "number": 3, "revision": of the experiment, "counted": exact, one seed is enough,
+//    "size": "full", "arm": "claim" | "contrary" | "planted", "version": …, "machine": …,
 //    "parts": [{"key", "must": "at least" | "at most", "threshold", "main", "timed"}], "baseline": as a part, or null,
 //    "seeds": [{"seed": 1, "numbers": {key: number}, "units": {unit: what it measured}}],
 //    "verdict": "holds" | "holds in part" | "does not hold here" | "undecided",
@@ -22,7 +22,7 @@ Arm arm_of(const Json& result);
 
 Json measure_json(const Measure& measure);
 std::filesystem::path result_folder(const std::filesystem::path& out, const Experiment& experiment, Arm arm);
-// None where it has not been run, or the file is damaged.
+// None where this revision of it has not been run. Error where the file is damaged.
 std::optional<Json> read_result(const std::filesystem::path& out, const Experiment& experiment, Arm arm);
 
 // The mean of a number of one unit over the seeds, by JSON pointer: mean_of(result, "plain", "/loss").

@@ -73,12 +73,17 @@ bool runs_alone(const Experiment& experiment) {
 }
 
 Json result_of(const Experiment& experiment, const ExperimentRun& run) {
-  Json result = {
-      {"experiment", experiment.name}, {"number", experiment.number},
-      {"size", size_name(run.size)},   {"arm", arm_name(run.arm)},
-      {"version", LIMPID_VERSION},     {"machine", run.machine},
-      {"parts", Json::array()},        {"baseline", experiment.baseline ? measure_json(*experiment.baseline) : Json()},
-      {"seeds", Json::array()}};
+  Json result = {{"experiment", experiment.name},
+                 {"number", experiment.number},
+                 {"revision", experiment.revision},
+                 {"counted", experiment.counted},
+                 {"size", size_name(run.size)},
+                 {"arm", arm_name(run.arm)},
+                 {"version", LIMPID_VERSION},
+                 {"machine", run.machine},
+                 {"parts", Json::array()},
+                 {"baseline", experiment.baseline ? measure_json(*experiment.baseline) : Json()},
+                 {"seeds", Json::array()}};
   for (const Measure& part : experiment.parts) result["parts"].push_back(measure_json(part));
   double seconds = 0, processor = 0;
   for (const UnitPlace& place : plan(experiment, run)) {

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kWidth = 64;
+constexpr int64_t kWidth = 64, kPictured = 48;  // positions that are shown
 
 // Vectors of positions: pairs of sin and cos side by side. Contrary: numbers without a rule.
 std::vector<double> encoding(const Lab& lab, int64_t positions) {
@@ -110,6 +110,7 @@ Json encodings(const Lab& lab) {
           {"nearest", mean[0] - farthest},
           {"shifts", shifts},
           {"shift_errors", errors},
+          {"first_positions", std::vector<double>(table.begin(), table.begin() + kPictured * kWidth)},
           {"rotation_error", worst.error},
           {"fit_error", worst.fit_error},
           {"from_prediction", worst.from_prediction}};
@@ -206,7 +207,25 @@ Json numbers(const Json& units) {
           {"spread", encoding.at("spread")},
           {"nearest", encoding.at("nearest")},
           {"within", units.at("sinusoidal").at("within")},
-          {"beyond", units.at("sinusoidal").at("beyond")}};
+          {"beyond", units.at("sinusoidal").at("beyond")},
+          {"beyond_none", units.at("none").at("beyond")},
+          {"beyond_learned", units.at("learned").at("beyond")},
+          {"beyond_rotary", units.at("rotary").at("beyond")}};
+}
+
+// The encoding itself: a row for each of the first positions.
+Figure picture(const Json& result, Language language) {
+  const Json& values = result.at("seeds").at(0).at("units").at("encoding").at("first_positions");
+  Heatmap map{.title = Words{"Vectors of the first positions", "처음 위치들의 벡터"}.in(language),
+              .row_name = Words{"position", "위치"}.in(language),
+              .column_name = Words{"entry", "성분"}.in(language),
+              .row_count = std::ssize(values) / kWidth,
+              .column_count = kWidth,
+              .values = values.get<std::vector<float>>()};
+  return {.svg = to_svg(Picture{.maps = {std::move(map)}, .per_row = 1}),
+          .caption = Words{"The encoding: pairs of sine and cosine, from quick (left) to slow.",
+                           "인코딩: 빠른 것(왼쪽)에서 느린 것까지 사인과 코사인의 쌍."}
+                         .in(language)};
 }
 
 std::vector<Figure> figures(const Json& result, Language language) {
@@ -234,7 +253,19 @@ std::vector<Figure> figures(const Json& result, Language language) {
     for (size_t i = 0; i < at.size(); ++i) curve.points.push_back({at[i], right[i]});
     beyond.series.push_back(std::move(curve));
   }
-  return {{.chart = std::move(dots)}, {.chart = std::move(beyond)}};
+  Chart shift{
+      .title = Words{"Largest error of the predicted rotation, log₁₀", "예측한 회전의 최대 오차, log₁₀"}.in(language),
+      .x_name = Words{"shift", "이동"}.in(language),
+      .y_name = "log₁₀",
+      .log_x = true};
+  ChartSeries errors{.name = Words{"all positions", "모든 위치"}.in(language)};
+  const std::vector<double> shifts = curve_of(result, "encoding", "/shifts"),
+                            error = curve_of(result, "encoding", "/shift_errors");
+  for (size_t i = 0; i < shifts.size(); ++i)
+    errors.points.push_back({shifts[i], std::log10(std::max(error[i], 1e-30))});
+  shift.series.push_back(std::move(errors));
+  return {
+      picture(result, language), {.chart = std::move(dots)}, {.chart = std::move(shift)}, {.chart = std::move(beyond)}};
 }
 
 std::vector<Table> tables(const Json& result, Language language) {
@@ -285,35 +316,45 @@ Experiment sinusoids_experiment() {
            "위치가 거의 "
            "외삽하지 못함을 측정했습니다."},
       .contrary = {"The encoding is a table of random numbers.", "인코딩이 무작위 수의 표입니다."},
-      .parts = {{.key = "rotation_error",
-                 .meaning = {"largest error of the predicted rotation over all positions and shifts",
-                             "모든 위치와 이동에서 예측한 회전의 최대 오차"},
-                 .must = Must::at_most,
-                 .threshold = 1e-4,
-                 .main = true},
-                {.key = "from_prediction",
-                 .meaning = {"largest distance of the fitted map from the rotation", "맞춘 변환과 회전의 최대 차이"},
-                 .must = Must::at_most,
-                 .threshold = 1e-3},
-                {.key = "spread",
-                 .meaning = {"largest difference of dot products at one distance", "같은 거리에서 내적의 최대 차이"},
-                 .must = Must::at_most,
-                 .threshold = 1e-4},
-                {.key = "nearest",
-                 .meaning = {"dot product at distance 0 above the largest at any other",
-                             "거리 0의 내적이 다른 거리의 최댓값보다 큰 정도"},
-                 .threshold = 0.001},
-                {.key = "beyond",
-                 .meaning = {"sinusoidal positions, letters predicted beyond the trained length, %",
-                             "사인파 위치가 학습한 길이 너머에서 맞힌 글자, %"},
-                 .threshold = 90}},
+      .parts =
+          {{.key = "rotation_error",
+            .meaning = {"largest error of the predicted rotation over all positions and shifts",
+                        "모든 위치와 이동에서 예측한 회전의 최대 오차"},
+            .must = Must::at_most,
+            .threshold = 1e-4,
+            .main = true},
+           {.key = "from_prediction",
+            .meaning = {"largest distance of the fitted map from the rotation", "맞춘 변환과 회전의 최대 차이"},
+            .must = Must::at_most,
+            .threshold = 1e-3},
+           {.key = "spread",
+            .meaning = {"largest difference of dot products at one distance", "같은 거리에서 내적의 최대 차이"},
+            .must = Must::at_most,
+            .threshold = 1e-4},
+           {.key = "nearest",
+            .meaning = {"dot product at distance 0 above the largest at any other",
+                        "거리 0의 내적이 다른 거리의 최댓값보다 큰 정도"},
+            .threshold = 0.001},
+           {.key = "beyond",
+            .meaning = {"sinusoidal positions, letters predicted beyond the trained length, %",
+                        "사인파 위치가 학습한 길이 너머에서 맞힌 글자, %"},
+            .threshold = 90},
+           {.key = "beyond_none",
+            .meaning = {"the same with no positions but a causal mask", "위치 없이 인과 마스크만 있을 때 같은 비율"},
+            .threshold = 90},
+           {.key = "beyond_rotary", .meaning = {"the same with rotary positions", "회전 위치일 때"}, .threshold = 90},
+           {.key = "beyond_learned",
+            .meaning = {"the same with learned positions, which were never trained there",
+                        "그곳에서 학습된 적 없는 학습된 위치일 때"},
+            .must = Must::at_most,
+            .threshold = 50}},
       .baseline = Measure{.key = "within",
                           .meaning = {"sinusoidal positions, letters predicted within the trained length, %",
                                       "사인파 위치가 학습한 길이 안에서 맞힌 글자, %"},
                           .threshold = 90},
       .full_seconds = 125,
       .quick_seconds = 29,
-      .revision = 3,
+      .revision = 4,
       .units =
           [](const Lab&) {
             return std::vector<std::string>{"encoding", "none", "sinusoidal", "learned", "rotary"};

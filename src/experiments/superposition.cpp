@@ -124,6 +124,7 @@ Json numbers(const Json& units) {
   const Json &trained = units.at("trained network"), &random = units.at("random network");
   numbers["many"] = many_models.back().at("dimensions_per_feature");
   numbers["network"] = trained.at("per_dimension");
+  numbers["beside_random"] = trained.at("per_dimension").get<double>() / random.at("per_dimension").get<double>();
   numbers["explained"] = trained.at("explained");
   numbers["beyond_random"] = trained.at("explained").get<double>() - random.at("explained").get<double>();
   return numbers;
@@ -209,12 +210,14 @@ Experiment superposition_experiment() {
            "samples. A feature counts as represented if its direction is longer than a half. The same is done with 80 "
            "features in 20 dimensions. A sparse autoencoder, with four features at a time of eight per dimension, is "
            "trained on what the second feed-forward network of a small language model writes. The same autoencoder on "
-           "the same model with random weights is the control.",
+           "the same model with random weights is the control: the trained model should need at least as many "
+           "features.",
            "Elhage 등의 장난감 모델은 특징 다섯을 2차원에 눌러 담고 ReLU를 거쳐 다시 읽습니다. 특징이 늘 있는 경우부터 "
            "표본의 5 %에만 있는 경우까지 여러 밀도에서 학습합니다. 방향의 길이가 1/2보다 길면 표현된 특징으로 셉니다. "
-           "특징 80개와 20차원으로도 같은 일을 합니다. 작은 언어 모델의 두 번째 순방향 신경망 출력에 대해, 차원당 여덟 "
-           "개 "
-           "가운데 한 번에 네 개만 쓰는 희소 오토인코더를 학습합니다. 무작위 가중치를 둔 같은 모델이 대조군입니다."},
+           "특징 80개와 20차원으로도 같은 일을 하고, 작은 언어 모델의 두 번째 순방향 신경망 출력에 대해 차원당 여덟 개 "
+           "가운데 한 번에 네 개만 쓰는 희소 오토인코더를 학습합니다. 무작위 가중치를 둔 같은 모델이 대조군이며, "
+           "학습된 "
+           "모델이 적어도 그만큼의 특징을 써야 합니다."},
       .reported =
           {"Elhage et al. find a regular pentagon for five sparse features in two dimensions and an orthogonal pair "
            "for dense ones; autoencoders on larger models find many times more features than neurons.",
@@ -245,6 +248,11 @@ Experiment superposition_experiment() {
                   "학습된 신경망 출력에서 차원당 활성화되는 특징 수"},
                  Measure::Must::at_least,
                  2},
+                {"beside_random",
+                 {"the same in parts of the features that fire with random weights",
+                  "무작위 가중치일 때 활성화되는 특징 수에 대한 같은 수의 비"},
+                 Measure::Must::at_least,
+                 1},
                 {"explained",
                  {"variance of the trained network's output that four features explain",
                   "네 특징이 설명하는 학습된 신경망 출력의 분산"},
@@ -259,8 +267,9 @@ Experiment superposition_experiment() {
                            "희소한 장난감 모델의 손실 / 0으로 답할 때의 손실"},
                           Measure::Must::at_most,
                           0.5},
-      .full_seconds = 40,
+      .full_seconds = 122,
       .quick_seconds = 9,
+      .revision = 2,
       .units = units,
       .measure = measure,
       .numbers = numbers,

@@ -108,6 +108,15 @@ LabCorpus sentences_corpus(const Lab& lab) {
           }};
 }
 
+LabModel train_translator(Lab& lab, int64_t heads, const std::vector<std::string>& overrides) {
+  std::vector<std::string> keys = {fmt::format("model.encoder_attention_heads={}", heads),
+                                   fmt::format("model.decoder_attention_heads={}", heads)};
+  keys.insert(keys.end(), overrides.begin(), overrides.end());
+  return lab.train(translator_recipe(lab), keys, sentences_corpus(lab));
+}
+
+int64_t translator_steps(const Lab& lab) { return lab.pick(2000, 700, 4); }
+
 std::string translator_recipe(const Lab& lab) {
   return R"(
 [data]
@@ -130,7 +139,7 @@ activation_function = "relu"
 scale_embedding = true
 max_position_embeddings = 128
 dropout = 0.0
-)" + to_toml({.steps = lab.pick(1000, 700, 4),
+)" + to_toml({.steps = translator_steps(lab),
               .learning_rate = 0.004,
               .warmup = 100,
               .validation = fmt::format("metric = \"bleu\"\ntranslate = {}\nshow = 0\n", lab.pick(200, 100, 4))});

@@ -28,5 +28,7 @@ LabModel train_facts(Lab& lab);
 LabCorpus sentences_corpus(const Lab& lab);
 // An encoder-decoder of width 64, two layers each.
 std::string translator_recipe(const Lab& lab);
+int64_t translator_steps(const Lab& lab);
+LabModel train_translator(Lab& lab, int64_t heads, const std::vector<std::string>& overrides = {});
 
 }  // namespace limpid

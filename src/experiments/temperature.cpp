@@ -138,7 +138,19 @@ std::vector<Table> tables(const Json& result, Language language) {
   for (size_t i = 0; i < top.size(); ++i)
     table.rows.push_back({fmt::format("{}", kTemperatures[i]), fmt::format("{:.1f} %", 100 * top[i]),
                           fmt::format("{:.3f}", entropies[i])});
-  return {table};
+  Table chances{
+      .caption = word("p-values of sampled counts against the formula, one for each of five places (first seed)",
+                      "뽑힌 횟수와 공식을 비교한 p값, 다섯 위치마다 하나 (첫 시드)"),
+      .columns = {word("temperature", "온도"), "p"},
+      .rows = {}};
+  for (double temperature : kDrawn) {
+    std::string values;
+    for (const Json& one : result.at("seeds").at(0).at("units").at("distributions").at("chances"))
+      if (one.at("temperature") == temperature)
+        values += fmt::format("{}{:.3f}", values.empty() ? "" : ", ", one.at("p").get<double>());
+    chances.rows.push_back({fmt::format("{}", temperature), values});
+  }
+  return {table, chances};
 }
 
 }  // namespace

@@ -76,6 +76,11 @@ Verdict judge(const Json& result) {
   return all ? Verdict::holds : Verdict::holds_in_part;
 }
 
+bool is_provisional(const Json& result) {
+  constexpr size_t kFewest = 3;  // seeds that a spread is worth being called one of
+  return result.at("size") != "full" || (!result.at("counted").get<bool>() && result.at("seeds").size() < kFewest);
+}
+
 Words words_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::holds: return {"holds", "성립"};

@@ -35,6 +35,9 @@ PartVerdict judge_main_part(Json result);
 // holds in part at best.
 Verdict judge(const Json& result);
 
+// Of a small size, or of fewer than three seeds where numbers are not exact: the verdict is not the last word.
+bool is_provisional(const Json& result);
+
 Words words_of(Verdict verdict);
 const char* name_of(Verdict verdict);  // for machines: "holds", "holds in part", "does not hold here", "undecided"
 

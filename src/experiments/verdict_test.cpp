@@ -78,6 +78,21 @@ TEST(Verdict, WhereNoBaselineLearnedPartsAreMeasuredButNotJudged) {
   EXPECT_EQ(judge_main_part(result).passed, 2);
 }
 
+TEST(Verdict, IsProvisionalBelowThreeSeedsUnlessNumbersAreExact) {
+  const auto of = [](size_t seeds, const char* size, bool counted) {
+    Json result = result_of(std::vector<std::array<double, 3>>(seeds, {1, 2, 0}));
+    result["size"] = size;
+    result["counted"] = counted;
+    return is_provisional(result);
+  };
+  EXPECT_FALSE(of(3, "full", false));
+  EXPECT_TRUE(of(2, "full", false));
+  EXPECT_TRUE(of(1, "full", false));
+  EXPECT_FALSE(of(1, "full", true));
+  EXPECT_TRUE(of(3, "quick", false));
+  EXPECT_TRUE(of(1, "quick", true));
+}
+
 TEST(Result, ComparisonsLeaveOutTimes) {
   Json result = result_of({{1, 2, 0}});
   result["seconds"] = 3;

@@ -7,6 +7,7 @@
 
 #include "autograd/ops.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "inspect/gradient.h"
 #include "inspect/weights.h"
 
@@ -119,12 +120,18 @@ FactEditor::Change FactEditor::wanted_change(const std::vector<size_t>& ways, in
   return change;
 }
 
-// Those whose activation stands out most from what it is in the rest of the world.
-std::vector<int64_t> FactEditor::choose_columns(const std::vector<std::vector<double>>& keys) const {
+// Those whose activation stands out most from what it is in the rest of the world, or as many at random.
+std::vector<int64_t> FactEditor::choose_columns(size_t fact, const std::vector<std::vector<double>>& keys) const {
   std::vector<double> strength(neurons_);
-  for (int64_t i = 0; i < neurons_; ++i)
+  Random random(random_key(options_.random_columns, fact, 0));
+  for (int64_t i = 0; i < neurons_; ++i) {
+    if (options_.random_columns != 0) {
+      strength[i] = random.uniform();
+      continue;
+    }
     for (const std::vector<double>& key : keys)
       strength[i] += key[i] * key[i] / (covariance_[i * neurons_ + i] + 1e-12);
+  }
   std::vector<int64_t> order(neurons_);
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return strength[a] > strength[b]; });
@@ -190,7 +197,7 @@ FactEdit FactEditor::edit(size_t fact, int32_t new_answer) const {
     if (!prompts_.all()[way].held_out) trained.push_back(way);
   FactEdit edit{.fact = fact, .before = prompts_.all()[trained[0]].answer, .after = new_answer};
   const Change change = wanted_change(trained, new_answer);
-  edit.columns = choose_columns(change.keys);
+  edit.columns = choose_columns(fact, change.keys);
   const std::unique_ptr<Model> edited = session_.model().sharing_weights();
   edit.relative_change = write(change, edit.columns, edit_weight(*edited, weight_));
   measure(*edited, edit);

@@ -19,10 +19,11 @@
 namespace limpid {
 
 struct FactEditOptions {
-  int64_t block = -1;     // whose down-projection; -1: the last
-  int64_t columns = 128;  // changed at most; 0: all
-  double margin = 4;      // by which the new word's logit wins, in nats
-  double ridge = 1e-3;    // of C's mean diagonal, added to its diagonal
+  int64_t block = -1;           // whose down-projection; -1: the last
+  int64_t columns = 128;        // changed at most; 0: all
+  double margin = 4;            // by which the new word's logit wins, in nats
+  double ridge = 1e-3;          // of C's mean diagonal, added to its diagonal
+  uint64_t random_columns = 0;  // a seed: columns are drawn instead of chosen, to compare with
 };
 
 struct FactEdit {
@@ -53,7 +54,7 @@ class FactEditor {
   };
   Change wanted_change(const std::vector<size_t>& ways, int32_t new_answer) const;
   std::vector<double> value_change(size_t prompt, int32_t new_answer) const;
-  std::vector<int64_t> choose_columns(const std::vector<std::vector<double>>& keys) const;
+  std::vector<int64_t> choose_columns(size_t fact, const std::vector<std::vector<double>>& keys) const;
   double write(const Change& change, const std::vector<int64_t>& columns, Matrix w) const;
   void measure(const Model& edited, FactEdit& edit) const;
 

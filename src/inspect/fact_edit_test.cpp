@@ -46,8 +46,30 @@ TEST(FactEdit, TakesInEveryTrainedWayAndLeavesTheModelAsItIs) {
     EXPECT_GT(edit.relative_change, 0);
     EXPECT_EQ(edit.columns.size(), 64u);
   }
+  // As many columns drawn at random: the same ones for a fact, others for another seed.
+  const auto drawn = [&](uint64_t seed, size_t fact) {
+    const FactEditor editor(session, world, prompts, {.columns = 8, .random_columns = seed});
+    return editor.edit(fact, prompts.object_token("tennis")).columns;
+  };
+  EXPECT_EQ(drawn(1, 0).size(), 8u);
+  EXPECT_EQ(drawn(1, 0), drawn(1, 0));
+  EXPECT_NE(drawn(1, 0), drawn(2, 0));
+  EXPECT_NE(drawn(1, 0), drawn(1, 1));
   const std::vector<FactAnswer> after = prompts.ask(some);
   for (size_t i = 0; i < some.size(); ++i) EXPECT_EQ(before[i].log_probability, after[i].log_probability);
+}
+
+TEST(FactNeurons, OnlyTheWaysThatWereGivenDecideHowManyAreSilenced) {
+  const FactWorld world;
+  const Session session = random_session(world);
+  const FactPrompts prompts(session, world);
+  const size_t fact = 0;
+  const std::vector<size_t> all = prompts.of_fact(fact), some = {all[0], all[2]};
+  const auto ranked = rank_neurons(neuron_worth(session, prompts, some), std::vector<double>(128), 64);
+  const Ablation one = ablate_fact(prompts, fact, some, ranked, 3);
+  EXPECT_EQ(one.ways, 2);
+  EXPECT_LE(one.ways_lost, 2);
+  EXPECT_EQ(ablate_fact(prompts, fact, all, ranked, 3).ways, kFactPatterns);
 }
 
 TEST(FactNeurons, WorthIsWhatSilencingTakesAwayToFirstOrder) {

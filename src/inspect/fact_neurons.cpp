@@ -84,8 +84,8 @@ Tensor SilentNeurons::visit(const Tap& tap) {
   return value;
 }
 
-Ablation ablate_fact(const FactPrompts& prompts, size_t fact, const std::vector<FactNeuron>& ranked, size_t most) {
-  const std::vector<size_t> ways = prompts.of_fact(fact);
+Ablation ablate_fact(const FactPrompts& prompts, size_t fact, std::span<const size_t> ways,
+                     const std::vector<FactNeuron>& ranked, size_t most) {
   Ablation result{.ways = static_cast<int64_t>(ways.size())};
   const auto mean_probability = [&](const std::vector<FactAnswer>& answers) {
     double sum = 0;

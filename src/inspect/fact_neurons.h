@@ -48,7 +48,8 @@ struct Ablation {
   double probability_before = 0, probability_after = 0;  // of the answer, mean over the ways
 };
 
-// Silences the ranked neurons, more and more, until the fact is lost in all its ways; at most `most`.
-Ablation ablate_fact(const FactPrompts& prompts, size_t fact, const std::vector<FactNeuron>& ranked, size_t most);
+// Silences the ranked neurons, more and more, until the fact is lost in all these ways to say it; at most `most`.
+Ablation ablate_fact(const FactPrompts& prompts, size_t fact, std::span<const size_t> ways,
+                     const std::vector<FactNeuron>& ranked, size_t most);
 
 }  // namespace limpid

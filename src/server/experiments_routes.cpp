@@ -32,9 +32,8 @@ Language language_of(const Request& request) {
 Json verdict_json(const std::optional<Json>& result, Language language) {
   if (!result) return nullptr;
   const Verdict verdict = judge(*result);
-  return {{"name", name_of(verdict)},
-          {"text", words_of(verdict).in(language)},
-          {"provisional", result->at("size") != "full"}};
+  return {
+      {"name", name_of(verdict)}, {"text", words_of(verdict).in(language)}, {"provisional", is_provisional(*result)}};
 }
 
 Json summary(const fs::path& results, const Experiment& experiment, Language language) {
@@ -61,7 +60,9 @@ Json part_json(const Measure& measure, const Json& result, const std::optional<J
           {"passed", part.passed},
           {"seeds", part.seeds},
           {"mark", part.mark()},
-          {"contrary", contrary ? Json(judge_part(*contrary, as_measure).mean) : Json(nullptr)}};
+          {"contrary", contrary ? Json(judge_part(*contrary, as_measure).mean) : Json(nullptr)},
+          // What it means that this part failed.
+          {"reason", part.seeds > 0 && !part.holds() ? Json(measure.otherwise.in(language)) : Json(nullptr)}};
 }
 
 Json details(const fs::path& results, const Experiment& experiment, Language language) {
@@ -73,18 +74,28 @@ Json details(const fs::path& results, const Experiment& experiment, Language lan
   json["reported"] = experiment.reported.in(language);
   json["contrary_text"] = experiment.contrary.in(language);
   json["command"] = fmt::format("limpid experiment {}", experiment.name);
-  json["parts"] = json["tables"] = json["figures"] = Json::array();
+  json["parts"] = json["tables"] = json["figures"] = json["commands"] = Json::array();
+  json["planted"] = nullptr;
   if (!result) return json;
   json["seconds"] = result->at("seconds");
+  json["commands"] = commands_of(experiment, *result);
+  if (const auto planted = result_of(results, experiment, Arm::planted)) {
+    const PartVerdict main = judge_main_part(*planted);
+    json["planted"] = {{"text", experiment.planted.in(language)},
+                       {"mean", main.mean},
+                       {"least", main.least},
+                       {"most", main.most},
+                       {"mark", main.mark()},
+                       {"passed", main.passed},
+                       {"seeds", main.seeds}};
+  }
   if (experiment.baseline) json["parts"].push_back(part_json(*experiment.baseline, *result, contrary, true, language));
   for (const Measure& part : experiment.parts)
     json["parts"].push_back(part_json(part, *result, contrary, false, language));
-  if (experiment.tables)
-    for (const Table& table : experiment.tables(*result, language))
-      json["tables"].push_back({{"caption", table.caption}, {"columns", table.columns}, {"rows", table.rows}});
-  if (experiment.figures)
-    for (const Figure& figure : experiment.figures(*result, language))
-      json["figures"].push_back({{"svg", figure_svg(figure)}, {"caption", figure.caption}});
+  for (const Table& table : tables_of(experiment, *result, language))
+    json["tables"].push_back({{"caption", table.caption}, {"columns", table.columns}, {"rows", table.rows}});
+  for (const Figure& figure : figures_of(experiment, *result, language))
+    json["figures"].push_back({{"svg", figure_svg(figure)}, {"caption", figure.caption}});
   return json;
 }
 

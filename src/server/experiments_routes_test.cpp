@@ -51,6 +51,17 @@ TEST_F(ExperimentsRoutes, ListsVerdictsInBothLanguages) {
   const json korean = json::parse(ask(server_->port(), "GET", "/experiments?language=ko").body);
   EXPECT_NE(korean["experiments"][2]["title"], english["experiments"][2]["title"]);
   EXPECT_EQ(ask(server_->port(), "GET", "/experiments?language=xx").status, 400);
+  // Recorded results have no units, and say all the same why parts failed, what was planted and how to repeat it.
+  const json tables = json::parse(ask(server_->port(), "GET", "/experiments/tables").body);
+  EXPECT_TRUE(tables["figures"].empty());
+  EXPECT_EQ(tables["commands"][0], "limpid experiment tables --seeds 3");
+  EXPECT_EQ(tables["planted"]["mark"], "✓");
+  size_t reasons = 0;
+  for (const json& part : tables["parts"]) {
+    EXPECT_EQ(part["reason"].is_null(), part["mark"] == "✓") << part;
+    reasons += part["reason"].is_string() && part["reason"].get<std::string>().size() > 20;
+  }
+  EXPECT_GE(reasons, 1);
   EXPECT_EQ(ask(server_->port(), "GET", "/experiments/nothing").status, 404);
 }
 

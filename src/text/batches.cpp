@@ -70,7 +70,7 @@ Batches::Pool Batches::make_pool(int64_t epoch, int64_t pool) const {
     result.entries.push_back(options_.window > 0 ? window_entry(epoch, example) : store_.entry(example));
   }
   // Equal lengths stay in their random order, so that batches differ from epoch to epoch.
-  if (options_.shuffle)
+  if (options_.shuffle && options_.by_length)
     std::stable_sort(result.entries.begin(), result.entries.end(), [](const ExampleEntry& a, const ExampleEntry& b) {
       return std::pair(a.longest(), a.first) < std::pair(b.longest(), b.first);
     });

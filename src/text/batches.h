@@ -1,7 +1,7 @@
 #pragma once
 // Batches: the examples of a corpus in a new random order every epoch, gathered so that examples of a batch have nearly
-// the same length. A batch is a function of seed and position, so a run that is resumed goes on with the batch it would
-// have seen next.
+// the same length, unless that is not wanted. A batch is a function of seed and position, so a run that is resumed goes
+// on with the batch it would have seen next.
 
 #include "text/token_store.h"
 
@@ -13,6 +13,7 @@ struct BatchesOptions {
   int64_t window = 0;  // 0: examples as they are; else the corpus is one long text, read in windows of so many ids + 1
   int64_t pool = 1 << 17;  // examples that are sorted by length together; bounds memory
   bool shuffle = true;     // false: one epoch in the corpus' own order, as for validation
+  bool by_length = true;   // false: in random order, so that lengths differ within a batch
   uint64_t seed = 1;
 };
 

@@ -147,6 +147,28 @@ TEST_F(BatchesTest, BatchesAreNearlyFullAndOfNearlyOneLength) {
   EXPECT_EQ(batches.batches_per_epoch(), count);
 }
 
+TEST_F(BatchesTest, LengthsMixWhereTheyAreNotGathered) {
+  write_pairs(2000);
+  // How far the longest example of a batch exceeds the shortest, on average.
+  const auto differences = [&](bool by_length) {
+    Batches batches(*store_, {.tokens = 0, .sequences = 8, .by_length = by_length});
+    size_t sum = 0, seen = 0, count = 0;
+    while (batches.position().epoch == 0) {
+      size_t least = SIZE_MAX, most = 0;
+      for (const TokenExample& example : batches.next()) {
+        const size_t length = std::max(example.first.size(), example.second.size());
+        least = std::min(least, length), most = std::max(most, length);
+        ++seen;
+      }
+      sum += most - least, ++count;
+    }
+    EXPECT_EQ(seen, 2000u);  // every example once
+    return static_cast<double>(sum) / static_cast<double>(count);
+  };
+  EXPECT_LT(differences(true), 0.5);
+  EXPECT_GT(differences(false), 5);
+}
+
 TEST_F(BatchesTest, AnExampleLongerThanTheLimitIsABatchOfItsOwn) {
   TokenStoreWriter writer(folder_ / "long");
   for (int32_t length : {3, 50, 3}) {

@@ -107,6 +107,7 @@ BatchesOptions batches_options(const Recipe& recipe) {
   return {.tokens = recipe.batch.tokens,
           .sequences = recipe.batch.sequences,
           .window = recipe.data.unit == "stream" ? recipe.batch.window : 0,
+          .by_length = recipe.batch.by_length,
           .seed = recipe.seed};
 }
 

@@ -68,6 +68,7 @@ void visit(Recipe& r, const Visitor& field) {
   field("batch.accumulate", r.batch.accumulate, "batches to an update");
   field("batch.shards", r.batch.shards, "parts of a batch, shared out over that many ranks of mpirun or fewer");
   field("batch.window", r.batch.window, "tokens of a window, where data.unit is \"stream\"");
+  field("batch.by_length", r.batch.by_length, "examples of like length to a batch; false: as they come");
 
   field("stop.steps", r.stop.steps, "updates; 0: no limit");
   field("stop.epochs", r.stop.epochs, "0: no limit");

@@ -62,6 +62,7 @@ struct Recipe {
     int64_t accumulate = 1;  // batches to an update
     int64_t shards = 1;      // parts of a batch whose gradients are computed by themselves, on up to as many ranks
     int64_t window = 0;      // of a stream: ids
+    bool by_length = true;   // examples of like length to a batch
   } batch;
 
   struct Stopping {

@@ -17,10 +17,7 @@ StepTiming time_steps(const Recipe& recipe, const Dataset& dataset, double secon
   parameters.initialize(recipe.seed);
   Gradients gradients(parameters);
   Optimizer optimizer(parameters, optimizer_options(recipe));
-  Batches batches(*dataset.train, {.tokens = recipe.batch.tokens,
-                                   .sequences = recipe.batch.sequences,
-                                   .window = recipe.data.unit == "stream" ? recipe.batch.window : 0,
-                                   .seed = recipe.seed});
+  Batches batches(*dataset.train, batches_options(recipe));
   const Arena arena;
   const int64_t parts = std::max<int64_t>(recipe.batch.accumulate, 1);
   Clock::time_point start;

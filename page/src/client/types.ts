@@ -258,7 +258,9 @@ export interface ExperimentDetail extends ExperimentSummary {
   contrary_text: string;
   command: string;
   seconds?: number;
-  parts: { meaning: string; must: string; threshold: number; main: boolean; baseline: boolean; mean: number; least: number; most: number; passed: number; seeds: number; mark: '✓' | '✗' | '–'; contrary: number | null }[];
+  parts: { meaning: string; must: string; threshold: number; main: boolean; baseline: boolean; mean: number; least: number; most: number; passed: number; seeds: number; mark: '✓' | '✗' | '–'; contrary: number | null; reason: string | null }[];
+  planted: { text: string; mean: number; least: number; most: number; mark: '✓' | '✗' | '–'; passed: number; seeds: number } | null;
+  commands: string[];
   tables: { caption: string; columns: string[]; rows: string[][] }[];
   figures: { svg: string; caption: string }[];
 }
