@@ -58,7 +58,7 @@ int run_classify(int argc, char** argv) {
   ClassifyOptions options;
   line.add_option("MODEL", options.model, "the folder of an encoder model that was trained on texts with labels")
       ->required();
-  line.add_option("FILES", options.files, "texts, a line each, plain or gzip (none or -: the standard input)");
+  line.add_option("FILES,--text", options.files, "texts, one per line, plain or gzip (none or -: the standard input)");
   line.add_option("--top", options.top, "show so many labels, the likeliest first")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

@@ -94,8 +94,8 @@ class Writer {
 void add_options(CommandLine& line, CompleteOptions& options) {
   CompletionOptions& completion = options.completion;
   line.add_option("MODEL", options.model, "a model's folder, or a file it can be read from")->required();
-  line.add_option("PROMPTS", options.prompts, "prompts to continue (none: --file or the standard input)");
-  line.add_option("--file", options.file, "read the prompt from a file, plain or gzip");
+  line.add_option("PROMPTS", options.prompts, "prompts to continue (none: --text or the standard input)");
+  line.add_option("--text", options.file, "read the prompt from this file, plain or gzip");
   line.add_flag("--lines", options.lines, "every line of the input is a prompt of its own (else all of it is one)");
   line.add_option("-n,--max-tokens", completion.max_tokens, "most tokens to write")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))

@@ -72,9 +72,9 @@ void tell(const CompleteOptions& options, const Tokenizer& tokenizer, const Comp
     fmt::print(stderr,
                "limpid complete: {}longer than the model's context: its first {} tokens were forgotten on the way\n",
                which, completion.forgotten);
-  if (completion.ending == FinishReason::context_full)
+  if (completion.finish_reason == FinishReason::context_full)
     fmt::print(stderr, "limpid complete: {}ended because the model's context is full\n", which);
-  if (completion.ending == FinishReason::deadline)
+  if (completion.finish_reason == FinishReason::deadline)
     fmt::print(stderr, "limpid complete: {}ended after {} s (--time-limit)\n", which, options.seconds);
   if (options.log_probabilities < 0) return;
   for (const GeneratedToken& token : completion.tokens)
@@ -101,8 +101,8 @@ Json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const P
   }
   Json result = {{"prompt", prompt.text},
                  {"text", (options.echo ? prompt.text : "") + completion.text},
-                 {"ending", name_of(completion.ending)}};
-  if (completion.ending == FinishReason::stop_string) result["stop_string"] = completion.stop_string;
+                 {"finish_reason", name_of(completion.finish_reason)}};
+  if (completion.finish_reason == FinishReason::stop_string) result["stop_string"] = completion.stop_string;
   result.update({{"seed", options.completion.seed},
                  {"sample", prompt.sample},
                  {"prompt_tokens", prompt.tokens},

@@ -1,5 +1,5 @@
 #pragma once
-// What the ways of limpid complete and limpid chat have in common: at once, in a chat, and filling masks.
+// What limpid complete and limpid chat have in common: at once, in a chat, and filling masks.
 
 #include <nlohmann/json.hpp>
 
@@ -21,11 +21,12 @@ struct CompleteOptions {
   int64_t samples = 1, max_batch = 16;
   int64_t memory = 0;            // bytes; 0: no bound
   double seconds = 0;            // that writing may take; 0: any
-  bool max_tokens_open = false;  // the user left it open: as the model's files wish
+  bool max_tokens_open = false;  // the user left it open: as generation_config.json says
   CompletionOptions completion;
 };
 
-// The prompts of the command line; else of the input: a prompt a line, or all of it as one, without its last line end.
+// The prompts of the command line; else of the input: one prompt per line, or all of it as one, without its last line
+// end.
 std::vector<std::string> read_prompts(const CompleteOptions& options, bool lines);
 
 EngineOptions engine_options(const CompleteOptions& options);

@@ -58,7 +58,7 @@ int run_embed(int argc, char** argv) {
                    "echo \"Good morning.\" | limpid embed MODEL");
   EmbedOptions options;
   line.add_option("MODEL", options.model, "a model's folder, or a file it can be read from")->required();
-  line.add_option("FILES", options.files, "texts, a line each, plain or gzip (none or -: the standard input)");
+  line.add_option("FILES,--text", options.files, "texts, one per line, plain or gzip (none or -: the standard input)");
   line.add_option(
           "--pooling", options.embedding.pooling,
           "of the vectors of its tokens: mean, first, last or largest (default: as modules.json says, else mean)")

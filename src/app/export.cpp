@@ -32,11 +32,10 @@ std::string format_of(const fs::path& out, const std::string& asked) {
 
 void check_place(const fs::path& from, const fs::path& out, const std::string& format) {
   std::error_code none;
-  check(!fs::equivalent(from, out, none), "[export] {} is the model itself: name another place", out.string());
-  check(format == "folder" || !fs::is_directory(out, none), "[export] {} is a folder: name the file to write",
-        out.string());
+  check(!fs::equivalent(from, out, none), "[export] {} is the model itself: name another place", out);
+  check(format == "folder" || !fs::is_directory(out, none), "[export] {} is a folder: name the file to write", out);
   const bool empty = !fs::exists(out, none) || (fs::is_directory(out, none) && fs::is_empty(out, none));
-  check(format != "folder" || empty, "[export] {} holds something already: name a new or empty folder", out.string());
+  check(format != "folder" || empty, "[export] {} holds something already: name a new or empty folder", out);
 }
 
 void write_folder(const fs::path& from, const fs::path& out, LoadedModel& loaded, DType type) {
@@ -72,7 +71,7 @@ int run_export(int argc, char** argv) {
   std::string model, out, format = "auto";
   int bits = 32;
   line.add_option("MODEL", model, "a folder or file that holds a model")->required();
-  line.add_option("OUT", out, "what to write: NAME.gguf, NAME.bin (llama2.c), else a folder")->required();
+  line.add_option("OUT,--out", out, "what to write: NAME.gguf, NAME.bin (llama2.c), else a folder")->required();
   line.add_option("--format", format, "what to write, whatever its name is")
       ->check(CLI::IsMember({"auto", "folder", "gguf", "llama2.c"}))
       ->capture_default_str();

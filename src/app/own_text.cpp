@@ -108,7 +108,7 @@ Recipe choose_recipe(const OwnText& text, RunFolder& folder, TrainingObserver& o
   if (fs::exists(kept, none)) {
     const Recipe recipe = load_recipe(kept, text.overrides);
     check(same_files(recipe.data.train, text.files), "[train] {}: holds a run on other text ({}): name another folder",
-          folder.path().string(), fmt::format("{}", fmt::join(recipe.data.train, ", ")));
+          folder.path(), [&] { return fmt::format("{}", fmt::join(recipe.data.train, ", ")); });
     observer.note(fmt::format("Going on by the recipe that was chosen before: {}", kept.string()));
     return recipe;
   }

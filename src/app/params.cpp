@@ -31,7 +31,7 @@ int run_params(int argc, char** argv) {
   const std::unique_ptr<Model> model =
       model_file ? load_model(path, {.need_tokenizers = false}).model : make_model(config());
   for (const std::string& note : model->config().notes) fmt::print(stderr, "limpid params: {}\n", note);
-  const ParameterTable table = parameter_table([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
+  const ParameterTable table = parameter_table(*model);
   if (json)
     fmt::print("{}\n", to_json(table).dump());
   else

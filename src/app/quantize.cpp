@@ -188,7 +188,7 @@ int run_quantize(int argc, char** argv) {
                    "limpid quantize MODEL model.gguf --type Q4_K_M --text held-out.txt");
   QuantizeCommand command;
   line.add_option("MODEL", command.model, "a folder or file that holds a model")->required();
-  line.add_option("OUT", command.out, "the GGUF file or the folder to write")->required();
+  line.add_option("OUT,--out", command.out, "the GGUF file or the folder to write")->required();
   line.add_option("--bits", command.bits, "of a weight: 8, 4; GGUF also 16 and 32")
       ->check(CLI::IsMember({4, 8, 16, 32}))
       ->capture_default_str();

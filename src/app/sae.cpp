@@ -156,7 +156,7 @@ CLI::App* add_train(CommandLine& line, LookOptions& options, TrainCommand& comma
   part->add_option("--k", command.sae.k, "topk: features kept at each token")->capture_default_str();
   part->add_option("--sparsity", command.training.sparsity, "relu: weight of the L1 penalty")->capture_default_str();
   part->add_option("--steps", command.training.steps, "updates")->check(CLI::PositiveNumber)->capture_default_str();
-  part->add_option("--batch", command.training.batch, "vectors an update")
+  part->add_option("--batch-size", command.training.batch, "vectors per update")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   part->add_option("--learning-rate", command.training.learning_rate, "at its highest")->capture_default_str();

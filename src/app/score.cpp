@@ -123,7 +123,7 @@ int run_score(int argc, char** argv) {
                    "echo \"Good morning.\" | limpid score MODEL");
   ScoreTextOptions options;
   line.add_option("MODEL", options.model, "a model's folder, or a file it can be read from")->required();
-  line.add_option("FILES", options.files, "texts, a line each, plain or gzip (none or -: the standard input)");
+  line.add_option("FILES,--text", options.files, "texts, one per line, plain or gzip (none or -: the standard input)");
   line.add_flag("--whole", options.whole, "the whole input is one text");
   line.add_flag("--summary", options.summary, "of each text only log-probability, number of tokens and perplexity");
   line.add_option("--top", options.score.top, "show so many of the likeliest tokens beside each")

@@ -43,16 +43,16 @@ MetricReport score_by(const TextMetric& metric, const std::vector<ScoredSystem>&
     SystemScore& made = report.systems.emplace_back(SystemScore{.score = score(sums)});
     if (std::holds_alternative<BleuOptions>(metric)) made.bleu = bleu_of_sums(sums);
     if (!draw) continue;
-    draws.push_back(bootstrap_scores(counts.back(), score, {.draws = options.draws, .seed = options.seed}));
+    draws.push_back(bootstrap_scores(counts.back(), score, {.draws = options.resamples, .seed = options.seed}));
     made.interval = confidence_interval(draws.back());
   }
   SignatureFields fields{.references = static_cast<int64_t>(references.size())};
   if (draw) {
-    fields.bootstrap_draws = options.draws;
+    fields.bootstrap_draws = options.resamples;
     fields.seed = options.seed;
   }
   if (pair) {
-    const int64_t mixes = options.draws * kRandomizationsPerDraw;
+    const int64_t mixes = options.resamples * kRandomizationsPerDraw;
     fields.randomization_draws = mixes;
     const double difference = report.systems[1].score - report.systems[0].score;
     report.comparison = Comparison{

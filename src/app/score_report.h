@@ -14,8 +14,8 @@ struct ScoreOptions {
   std::vector<std::string> metrics = {"bleu", "chrf"};            // of kMetricNames
   std::vector<BleuTokenizer> tokenizers = {BleuTokenizer::t13a};  // one BLEU for each
   bool lowercase = false;
-  bool confidence = false;  // intervals; two systems have them anyway
-  int64_t draws = 1000;     // of the bootstrap; ten times as many of the randomisation
+  bool confidence = false;   // intervals; two systems have them anyway
+  int64_t resamples = 1000;  // of the bootstrap; ten times as many of the randomisation
   uint64_t seed = 12345;
   int digits = 1;     // after the point, for people
   bool json = false;  // all digits

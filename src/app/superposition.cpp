@@ -92,7 +92,7 @@ void add_options(CommandLine& line, SuperpositionCommand& command) {
       "--importance", command.importance,
       fmt::format("of feature i: this to the power of i (default 0.9; from {} features on 1)", kManyFeatures));
   line.add_option("--steps", toy.steps, "of training")->check(CLI::PositiveNumber)->capture_default_str();
-  line.add_option("--batch", toy.batch, "samples per step")->check(CLI::PositiveNumber)->capture_default_str();
+  line.add_option("--batch-size", toy.batch, "samples per step")->check(CLI::PositiveNumber)->capture_default_str();
   line.add_option("--learning-rate", toy.learning_rate, "at the start; falls to zero")->capture_default_str();
   line.add_option(
           "--starts", command.starts,

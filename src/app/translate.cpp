@@ -24,7 +24,7 @@ void add_search_options(CommandLine& line, GenerateOptions& generate) {
                   "scores are log-probability / length^penalty; more favours longer texts")
       ->check(CLI::Range(-10.0, 10.0))
       ->capture_default_str();
-  line.add_option("--max-length", generate.max_tokens,
+  line.add_option("--max-tokens", generate.max_tokens,
                   "most tokens of a translation (0: twice those of the source + 50)")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
@@ -32,7 +32,7 @@ void add_search_options(CommandLine& line, GenerateOptions& generate) {
 
 void add_options(CommandLine& line, TranslateOptions& options) {
   line.add_option("MODEL", options.model, "a model's folder, as training writes it")->required();
-  line.add_option("FILES", options.files, "texts, a line each, plain or gzip (none or -: the standard input)");
+  line.add_option("FILES,--text", options.files, "texts, one per line, plain or gzip (none or -: the standard input)");
   add_search_options(line, options.generate);
   line.add_option("--source-lang", options.source_language,
                   "of models of many languages: that of the texts, as the vocabulary names it (eng_Latn, en_XX, en)");
@@ -64,15 +64,15 @@ void add_options(CommandLine& line, TranslateOptions& options) {
 void take_defaults(const CommandLine& line, const GenerationConfig& config, TranslateOptions& options) {
   GenerateOptions& generate = options.generate;
   const auto open = [&](const char* name) { return line.count(name) == 0; };
-  if (open("--sample") && open("--beam") && open("--n-best")) options.sample = config.draws.value_or(false);
+  if (open("--sample") && open("--beam") && open("--n-best")) options.sample = config.do_sample.value_or(false);
   if (open("--beam") && config.beams) generate.beam = std::clamp<int64_t>(*config.beams, 1, 1000);
   if (open("--beam")) generate.beam = std::max(generate.beam, generate.n_best);
   if (open("--length-penalty")) generate.length_penalty = config.length_penalty.value_or(generate.length_penalty);
-  if (open("--max-length") && config.max_tokens) generate.max_tokens = std::max<int64_t>(*config.max_tokens, 1);
-  if (open("--max-length") && !config.max_tokens && config.max_length)
+  if (open("--max-tokens") && config.max_tokens) generate.max_tokens = std::max<int64_t>(*config.max_tokens, 1);
+  if (open("--max-tokens") && !config.max_tokens && config.max_length)
     generate.max_tokens = std::max<int64_t>(*config.max_length - 1, 1);  // it counts the start token
   GenerationConfig defaults = config;
-  defaults.draws.reset();  // whether to draw is decided
+  defaults.do_sample.reset();  // whether to draw is decided
   take_sampling_defaults(line, defaults, options.drawing.sampling, options.drawing.rules);
   generate.rules = options.drawing.rules;
   generate.repetition_penalty = options.drawing.sampling.repetition_penalty;

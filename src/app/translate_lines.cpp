@@ -52,9 +52,9 @@ void LineTranslator::tell_split(const Line& line) {
 
 void LineTranslator::accept(Engine& engine, std::string text) {
   Line& line = lines_.emplace_back(Line{.number = ++read_, .text = std::move(text)});
-  auto writings = translator_.start(line.text, line.translated);
+  auto tasks = translator_.start(line.text, line.translated);
   tell_split(line);
-  for (auto& writing : writings) engine.add(std::move(writing));
+  for (auto& task : tasks) engine.add(std::move(task));
 }
 
 void LineTranslator::translate() {

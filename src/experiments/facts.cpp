@@ -15,11 +15,11 @@ namespace {
 // Silences so many neurons, and says in what share of its paraphrases the fact is lost.
 double lost_without(const FactPrompts& prompts, size_t fact, const std::vector<NeuronId>& neurons) {
   SilentNeurons probe(neurons);
-  const std::vector<size_t> ways = prompts.of_fact(fact);
-  const std::vector<FactAnswer> answers = prompts.ask(ways, &probe);
+  const std::vector<size_t> paraphrases = prompts.of_fact(fact);
+  const std::vector<FactAnswer> answers = prompts.ask(paraphrases, &probe);
   int64_t lost = 0;
-  for (size_t i = 0; i < ways.size(); ++i) lost += answers[i].said != prompts.all()[ways[i]].answer;
-  return static_cast<double>(lost) / static_cast<double>(ways.size());
+  for (size_t i = 0; i < paraphrases.size(); ++i) lost += answers[i].said != prompts.all()[paraphrases[i]].answer;
+  return static_cast<double>(lost) / static_cast<double>(paraphrases.size());
 }
 
 std::vector<NeuronId> ids_of(const Ablation& ablation) {
@@ -54,10 +54,11 @@ std::vector<SilencedFact> silence_facts(Lab& lab, const Session& session, const 
   std::vector<SilencedFact> silenced;
   for (size_t tries = 0; silenced.size() < wanted && tries < 50 * wanted; ++tries) {
     const size_t fact = draw(facts);
-    const std::vector<size_t> ways = prompts.of_fact(fact);
-    if (prompts.recall(ways) < 1) continue;
+    const std::vector<size_t> paraphrases = prompts.of_fact(fact);
+    if (prompts.recall(paraphrases) < 1) continue;
     lab.progress(static_cast<double>(silenced.size()) / static_cast<double>(wanted), "silencing neurons");
-    const auto ranked = rank_neurons(neuron_worth(session, prompts, ways), elsewhere, session.config().decoder.ffn);
+    const auto ranked =
+        rank_neurons(neuron_worth(session, prompts, paraphrases), elsewhere, session.config().decoder.ffn);
     constexpr size_t kMostNeurons = 64;
     silenced.push_back({fact, ablate_fact(prompts, fact, ranked, kMostNeurons)});
   }
@@ -119,7 +120,7 @@ Json measure(Lab& lab, const std::string&) {
           {"rewritten",
            {{"facts", study.edits.size()},
             {"took", edits.took},
-            {"paraphrases", edits.ways},
+            {"paraphrases", edits.paraphrases},
             {"held_out", edits.held_out},
             {"others_same", edits.others},
             {"same_subject", edits.subject},

@@ -36,6 +36,6 @@ PartVerdict judge_main_part(Json result);
 Verdict judge(const Json& result);
 
 Words words_of(Verdict verdict);
-const char* name_of(Verdict verdict);  // for machines: "holds", "holds in part", "does not hold here", "undecided"
+const char* name_of(Verdict verdict);  // in JSON: "holds", "holds in part", "does not hold here", "undecided"
 
 }  // namespace limpid

@@ -53,8 +53,8 @@ const SafetensorsEntry& entry_of(const SafetensorsFolder& files, const Weight& w
   const SafetensorsEntry* found = find_entry(files, weight.name);
   const SafetensorsEntry& entry = found ? files.get(found->name) : files.get(weight.name);  // says what is missing
   check(entry.shape == weight.shape,
-        "[model] {}: {} has shape [{}], the config asks for [{}]: do config and weights belong together?",
-        files.path().string(), weight.name, fmt::join(entry.shape, ", "), fmt::join(weight.shape, ", "));
+        "[model] {}: {} has shape [{}], the config asks for [{}]: do config and weights belong together?", files.path(),
+        weight.name, fmt::join(entry.shape, ", "), fmt::join(weight.shape, ", "));
   return entry;
 }
 
@@ -110,8 +110,8 @@ void read_weights(const SafetensorsFolder& files, Parameters& parameters,
     if (skip && skip(weight)) continue;
     const SafetensorsEntry* found = find_entry(files, weight.name);
     check(!found || !is_bytes(*found),
-          "[model] {}: {} is quantised and cannot be trained: name the model that it was made from",
-          files.path().string(), weight.name);
+          "[model] {}: {} is quantised and cannot be trained: name the model that it was made from", files.path(),
+          weight.name);
     real* const ours = parameters.data(weight);
     read_reals(entry_of(files, weight), ours);
     if (!weight.file_rows) continue;
@@ -131,12 +131,12 @@ void check_sizes(const Config& config, const SafetensorsFolder& files) {
   check(layers <= tensors,
         "[model] {}: the config speaks of {} layers, but the files hold {} tensors: do they belong "
         "together?",
-        files.path().string(), layers, tensors);
+        files.path(), layers, tensors);
   int64_t bytes = 0;
   for (const auto& [name, entry] : files.entries()) bytes += std::ssize(entry->bytes);
   check(config.experts.count <= bytes / std::max<int64_t>(1, layers),
         "[model] {}: the config speaks of {} experts in a layer, but the files hold {} bytes: do they belong together?",
-        files.path().string(), config.experts.count, bytes);
+        files.path(), config.experts.count, bytes);
 }
 
 // Whether an output layer stands beside the embedding that it would share, with other numbers.

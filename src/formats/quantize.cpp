@@ -12,7 +12,7 @@ namespace {
 
 // Whether the matrix gives the scores of words.
 bool is_output(const Weight& weight, const Config& config) {
-  return weight.part == ParameterRole::output || (weight.part == ParameterRole::embedding && config.tie_output);
+  return weight.role == ParameterRole::output || (weight.role == ParameterRole::embedding && config.tie_output);
 }
 
 std::vector<real> transposed(const std::vector<real>& numbers, int64_t rows, int64_t cols) {

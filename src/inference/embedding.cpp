@@ -121,7 +121,7 @@ Vectors embed_part(const Model& model, std::span<const std::vector<int32_t>> tex
     probe.on(name, [&](const Tap& tap) {
       check(tap.layout.keys == nullptr && tap.layout.rows != nullptr,
             "[embed] \"{}\" has no row for every token: take one that has, such as \"{}\"", name,
-            layer_tap(model.config(), 0));
+            [&] { return layer_tap(model.config(), 0); });
       const Sequences& rows = *tap.layout.rows;
       if (!tap.layout.order) return add_sequences(pool, tap.value.values(), rows);
       for (int64_t i = 0; i < rows.count(); ++i)  // one step of a recurrent model

@@ -14,8 +14,8 @@
 namespace limpid {
 
 struct LoadedModel {
-  std::unique_ptr<Model> model;  // keeps the files open that its weights lie in
-  GenerationConfig generation;   // how the files want the model to write
+  std::shared_ptr<const Model> model;  // keeps the files open that its weights lie in
+  GenerationConfig generation;         // how the files want the model to write
   // None where the files have none and that was allowed; of a folder without any, texts are token ids (IdTokenizer).
   Tokenizers tokenizers;
   SentenceSettings sentence;  // how its files want the vectors of texts made

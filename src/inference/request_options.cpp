@@ -24,7 +24,7 @@ void merge_sampling(const RequestOptions& request, const GenerationConfig& confi
   take(request.top_p, config.top_p, sampling.top_p);
   take(request.min_p, config.min_p, sampling.min_p);
   take(request.repetition_penalty, config.repetition_penalty, sampling.repetition_penalty);
-  if (!request.temperature && config.draws == false) sampling.temperature = 0;
+  if (!request.temperature && config.do_sample == false) sampling.temperature = 0;
   rules = config.rules;
   if (request.no_repeat_ngram) rules.no_repeat_ngram = *request.no_repeat_ngram;
 }

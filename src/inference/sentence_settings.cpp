@@ -43,43 +43,43 @@ Pooling read_pooling(const fs::path& file) {
   if (chosen.empty())
     for (const auto& [word, pooling] : words)
       if (text_of(config, "pooling_mode") == word) chosen.push_back(pooling);
-  check(chosen.size() == 1, "[embed] {}: names {} ways of pooling: Limpid computes one of them at a time",
-        file.string(), chosen.size());
+  check(chosen.size() == 1, "[embed] {}: names {} ways of pooling: Limpid computes one of them at a time", file,
+        chosen.size());
   return chosen[0];
 }
 
 DenseLayer read_dense(const fs::path& folder) {
   const json config = read_json(folder / "config.json");
   check(path_exists(folder / "model.safetensors"),
-        "[embed] {}: has no model.safetensors: save the model with a newer release of sentence-transformers",
-        folder.string());
+        "[embed] {}: has no model.safetensors: save the model with a newer release of sentence-transformers", folder);
   const SafetensorsFolder files(folder);
   const SafetensorsEntry& weight = files.get("linear.weight");
-  check(weight.shape.size() == 2, "[embed] {}: linear.weight is no matrix", folder.string());
+  check(weight.shape.size() == 2, "[embed] {}: linear.weight is no matrix", folder);
   DenseLayer layer{.outputs = weight.shape[0], .inputs = weight.shape[1]};
   layer.weight.resize(weight.count());
   read_reals(weight, layer.weight.data());
   if (const SafetensorsEntry* bias = files.find("linear.bias")) {
-    check(bias->count() == layer.outputs, "[embed] {}: linear.bias does not fit linear.weight", folder.string());
+    check(bias->count() == layer.outputs, "[embed] {}: linear.bias does not fit linear.weight", folder);
     layer.bias.resize(bias->count());
     read_reals(files.get("linear.bias"), layer.bias.data());
   }
   const std::string activation = text_of(config, "activation_function");
   layer.tanh = activation.ends_with("Tanh");
   check(layer.tanh || activation.empty() || activation.ends_with("Identity"),
-        "[embed] {}: activation_function is {}: Limpid computes Tanh and Identity", folder.string(), activation);
+        "[embed] {}: activation_function is {}: Limpid computes Tanh and Identity", folder, activation);
   return layer;
 }
 
 void read_modules(const fs::path& folder, SentenceSettings& settings) {
   const json modules = read_json(folder / "modules.json");
-  check(modules.is_array(), "[embed] {}: is no list", (folder / "modules.json").string());
+  check(modules.is_array(), "[embed] {}: is no list", [&] { return (folder / "modules.json").string(); });
   for (const json& module : modules) {
     const std::string type = text_of(module, "type"), name = type.substr(type.rfind('.') + 1);
     const fs::path inside = text_of(module, "path");
-    check(inside.is_relative() && std::find(inside.begin(), inside.end(), "..") == inside.end(),
-          "[embed] {}: the module {} lies outside of the model's folder: {}", (folder / "modules.json").string(), type,
-          inside.string());
+    check(
+        inside.is_relative() && std::find(inside.begin(), inside.end(), "..") == inside.end(),
+        "[embed] {}: the module {} lies outside of the model's folder: {}",
+        [&] { return (folder / "modules.json").string(); }, type, inside);
     const fs::path path = folder / inside;
     if (name == "Pooling")
       settings.embedding.pooling = read_pooling(path / "config.json");
@@ -88,8 +88,9 @@ void read_modules(const fs::path& folder, SentenceSettings& settings) {
     else if (name == "Dense")
       settings.embedding.dense.push_back(read_dense(path));
     else
-      check(name == "Transformer", "[embed] {}: has a module {}, which Limpid does not compute",
-            (folder / "modules.json").string(), type);
+      check(
+          name == "Transformer", "[embed] {}: has a module {}, which Limpid does not compute",
+          [&] { return (folder / "modules.json").string(); }, type);
   }
 }
 
@@ -101,7 +102,8 @@ std::string SentenceSettings::prompt(const std::string& name) const {
   std::vector<std::string_view> names;
   for (const auto& [known, text] : prompts) names.emplace_back(known);
   const auto found = prompts.find(wanted);
-  check(found != prompts.end(), "[embed] the model has no prompt \"{}\"{}", wanted, did_you_mean(wanted, names));
+  check(found != prompts.end(), "[embed] the model has no prompt \"{}\"{}", wanted,
+        [&] { return did_you_mean(wanted, names); });
   return found->second;
 }
 

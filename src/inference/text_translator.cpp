@@ -13,9 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void arrived(TranslatedText& text, FinishReason ending) {
+void arrived(TranslatedText& text, FinishReason reason) {
   --text.open;
-  if (text.ended) text.ended(ending);
+  if (text.ended) text.ended(reason);
   if (text.open == 0 && text.done) text.done();
 }
 
@@ -64,7 +64,7 @@ std::unique_ptr<GenerationTask> TextTranslator::search(TranslatedText& into, siz
   return make_search(loaded_.config(), into.parts[part].source, part == 0 ? prefix_ : std::vector<int32_t>(),
                      options_.generate, [&into, part, owner = into.owner](SearchResult result) {
                        into.parts[part].results = std::move(result.hypotheses);
-                       arrived(into, result.ending);
+                       arrived(into, result.finish_reason);
                      });
 }
 
@@ -81,23 +81,23 @@ std::unique_ptr<GenerationTask> TextTranslator::draw(TranslatedText& into, size_
                            for (const GeneratedToken& token : completion.tokens) hypothesis.ids.push_back(token.id);
                            hypothesis.log_probability = completion.log_probability;
                            hypothesis.score = normalised(completion.log_probability, completion.tokens.size());
-                           arrived(into, completion.ending);
+                           arrived(into, completion.finish_reason);
                          });
 }
 
 std::vector<std::unique_ptr<GenerationTask>> TextTranslator::start(std::string_view text, TranslatedText& into) const {
   for (const auto& ids : split(text, into)) into.parts.push_back({wrapped(loaded_, ids)});
-  std::vector<std::unique_ptr<GenerationTask>> writings;
+  std::vector<std::unique_ptr<GenerationTask>> tasks;
   for (size_t part = 0; part < into.parts.size(); ++part) {
     if (!options_.sample) {
-      writings.push_back(search(into, part));
+      tasks.push_back(search(into, part));
       continue;
     }
     into.parts[part].results.resize(static_cast<size_t>(options_.generate.n_best));
     for (size_t sample = 0; sample < into.parts[part].results.size(); ++sample)
-      writings.push_back(draw(into, part, sample));
+      tasks.push_back(draw(into, part, sample));
   }
-  return writings;
+  return tasks;
 }
 
 double TextTranslator::normalised(double log_probability, size_t tokens) const {

@@ -26,8 +26,8 @@ Session random_session(const FactWorld& world) {
                                   {"n_head", 2},
                                   {"n_positions", 32},
                                   {"activation_function", "relu"}});
+  small.model->keep(std::shared_ptr<Parameters>(std::move(small.parameters)));
   session.loaded.model = std::move(small.model);
-  session.loaded.model->keep(std::shared_ptr<Parameters>(std::move(small.parameters)));
   return session;
 }
 
@@ -41,8 +41,8 @@ TEST(FactEdit, TakesInEveryTrainedWayAndLeavesTheModelAsItIs) {
     const FactEditor editor(session, world, prompts, {.columns = 0, .margin = 1, .ridge = 1e-9});
     const FactEdit edit = editor.edit(0, prompts.object_token("tennis"));
     EXPECT_TRUE(edit.took);
-    EXPECT_EQ(edit.ways_changed, edit.ways);
-    EXPECT_EQ(edit.ways + edit.held_out, kFactPatterns);
+    EXPECT_EQ(edit.paraphrases_changed, edit.paraphrases);
+    EXPECT_EQ(edit.paraphrases + edit.held_out, kFactPatterns);
     EXPECT_GT(edit.relative_change, 0);
     EXPECT_EQ(edit.columns.size(), 64u);
   }

@@ -97,7 +97,7 @@ void study_recall(const FactPrompts& prompts, FactStudy& study) {
   for (size_t i = 0; i < prompts.all().size(); ++i) (prompts.all()[i].held_out ? held_out : trained).push_back(i);
   study.recall_trained = prompts.recall(trained);
   study.recall_held_out = prompts.recall(held_out);
-  study.recall_facts = prompts.recall(prompts.first_ways());
+  study.recall_facts = prompts.recall(prompts.first_paraphrases());
 }
 
 }  // namespace

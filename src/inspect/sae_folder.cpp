@@ -61,8 +61,9 @@ SaeConfig read_config(const nlohmann::json& json, const std::string& where) {
   // What changes the mathematics must be what we compute.
   const auto must_be = [&](const char* key, const nlohmann::json& value) {
     if (!json.contains(key)) return;
-    check(json[key] == value, "[sae] {}: \"{}\" is {}: only {} is supported", where, key, json[key].dump(),
-          value.dump());
+    check(
+        json[key] == value, "[sae] {}: \"{}\" is {}: only {} is supported", where, key,
+        [&] { return json[key].dump(); }, [&] { return value.dump(); });
   };
   must_be("apply_b_dec_to_input", true);
   must_be("normalize_activations", "none");
@@ -84,7 +85,7 @@ bool holds_sae(const fs::path& folder) {
 void check_sae_folder(const fs::path& folder) {
   std::error_code error;
   check(!fs::exists(folder, error) || holds_sae(folder) || fs::is_empty(folder, error),
-        "[sae] {}: exists and holds no autoencoder: name a new folder", folder.string());
+        "[sae] {}: exists and holds no autoencoder: name a new folder", folder);
 }
 
 void write_sae(const fs::path& folder, const LoadedSae& sae) {
@@ -109,8 +110,8 @@ void write_sae(const fs::path& folder, const LoadedSae& sae) {
   write_text(temporary / kConfigFile, config_json(sae).dump(2) + "\n");
   const auto move = [&](const fs::path& from, const fs::path& to) {
     fs::rename(from, to, error);
-    check(!error, "[sae] {}: cannot be written: {} cannot become {}: {}", folder.string(), from.string(), to.string(),
-          error.message());
+    check(!error, "[sae] {}: cannot be written: {} cannot become {}: {}", folder, from, to,
+          [&] { return error.message(); });
   };
   const bool replaces = fs::exists(path, error);
   if (replaces) {
@@ -135,7 +136,7 @@ LoadedSae read_sae(const fs::path& folder) {
   for (const Weight& weight : loaded.parameters->weights()) {
     const SafetensorsEntry& entry = file.get(weight.name);
     check(entry.shape == weight.shape, "[sae] {}: {} has another shape than {} says: do they belong together?",
-          file.path().string(), weight.name, where);
+          file.path(), weight.name, where);
     read_reals(entry, loaded.parameters->data(weight));
   }
   std::error_code error;

@@ -129,7 +129,7 @@ std::vector<SuperpositionModel> train_superposition(const SuperpositionOptions& 
   std::vector<SuperpositionModel> trained(models * options.starts);
   std::atomic<int64_t> done = 0;
   std::atomic<bool> stopped = false;
-  // One thread a model: the products of one are too small to share.
+  // One thread per model: the products of one are too small to share.
   parallel_for(models * options.starts, [&](int64_t i) {
     const auto stepped = [&] {
       ++done;

@@ -58,7 +58,7 @@ std::vector<double> neighbour_angles(const SuperpositionModel& model);
 
 // What share of a dimension each feature has: D_i = |W_i|²/Σ_j (Ŵ_i·W_j)²; 0 where W_i is nought.
 std::vector<double> feature_dimensionality(const SuperpositionModel& model);
-// m/|W|²: dimensions a represented feature, on the whole.
+// m/|W|²: dimensions per represented feature, on the whole.
 double dimensions_per_feature(const SuperpositionModel& model);
 
 // What the represented features of a model in two dimensions form, by their angles and lengths: "orthogonal pair",

@@ -148,8 +148,8 @@ Answer view_generate(InspectCall& call) {
                {"text", session.writer().decode(whole)},
                {"ended", ended ? "end" : "length"},
                {"steps", std::move(steps)}};
-  const std::string verb = session.two_sided() ? "limpid translate " : "limpid complete ";
-  return call.json(std::move(json), verb + shell_quoted(call.served.path), {"--max-tokens", std::to_string(most)});
+  const std::string command = session.two_sided() ? "limpid translate " : "limpid complete ";
+  return call.json(std::move(json), command + shell_quoted(call.served.path), {"--max-tokens", std::to_string(most)});
 }
 
 Answer view_beam(InspectCall& call) {

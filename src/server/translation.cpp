@@ -203,9 +203,9 @@ int64_t translate_texts(const ServedModel& model, const TranslationCall& call, s
       [state = state.get()] {
         if (!std::exchange(state->over, true)) state->done(state->translation.joined());
       },
-      [state = state.get()](FinishReason ending) {
-        if (ending == FinishReason::cancelled) state->over = true;
-        if (ending == FinishReason::deadline && !std::exchange(state->over, true))
+      [state = state.get()](FinishReason reason) {
+        if (reason == FinishReason::cancelled) state->over = true;
+        if (reason == FinishReason::deadline && !std::exchange(state->over, true))
           state->failed("The request took longer than is allowed.", true);
       });
   if (job.texts.empty()) {

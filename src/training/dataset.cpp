@@ -157,7 +157,7 @@ class Preparation {
             kMostLabels);
       if (lines % 10000 == 0) tell("reading the text", reader.progress());
     }
-    check(lines_ > 0, "[data] {} is empty", data_path(recipe_, recipe_.data.train[0]).string());
+    check(lines_ > 0, "[data] {} is empty", [&] { return data_path(recipe_, recipe_.data.train[0]).string(); });
     dataset_.labels.assign(labels.begin(), labels.end());
     check(task_ != Task::classification || labels.size() > 1,
           "[data] all texts have the same label: there is nothing to learn");
@@ -368,8 +368,9 @@ Dataset Preparation::load() const {
     fail("[data] {}: {}: {}", (data_ / "dataset.json").string(), json_reason(error), remedy);
   }
   for (const char* name : kStores)
-    check(hash_text(hash_file(data_ / name)) == checksums[name], "[data] {}: is damaged: {}", (data_ / name).string(),
-          remedy);
+    check(
+        hash_text(hash_file(data_ / name)) == checksums[name], "[data] {}: is damaged: {}",
+        [&] { return (data_ / name).string(); }, remedy);
   check_tokenizer(folder_, dataset.record.tokenizer);
   dataset.tokenizers = load_tokenizers(folder_);
   dataset.train = std::make_unique<TokenStore>(data_ / "train");
@@ -416,7 +417,7 @@ Dataset prepare_dataset(const Recipe& recipe, const fs::path& folder, const Data
     check(changes.empty(),
           "[data] {}: the run was trained on other files or settings than the recipe names now: {}: choose another "
           "folder, or put them back",
-          folder.string(), fmt::join(changes, ", "));
+          folder, fmt::join(changes, ", "));
   }
   Preparation preparation(recipe, folder, progress);
   return preparation.is_made(record) ? preparation.load() : preparation.make(record, trained);
@@ -427,7 +428,7 @@ Dataset open_dataset(const Recipe& recipe, const fs::path& folder) {
   check(preparation.is_made(record_dataset(recipe)),
         "[data] {}: the data that rank 0 has prepared is not there: the run's folder has to lie on a disk that all "
         "machines share, under the same path",
-        folder.string());
+        folder);
   return preparation.load();
 }
 

@@ -201,7 +201,8 @@ void assign(const std::string& key, const Json& value, T& into) {
       into = value.dump();
       return;
     }
-  check(fits<T>(value), "[recipe] {} is {}: it takes {}", key, value.dump(), kind_name<T>());
+  check(
+      fits<T>(value), "[recipe] {} is {}: it takes {}", key, [&] { return value.dump(); }, kind_name<T>());
   into = value.get<T>();
 }
 

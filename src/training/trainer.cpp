@@ -217,7 +217,7 @@ class Trainer {
   void start_from(const fs::path& model) {
     const SafetensorsFolder files(model);
     read_weights(files, parameters_, [&](const Weight& weight) {
-      return task_ == Task::classification && weight.part == ParameterRole::output && !files.find(weight.name);
+      return task_ == Task::classification && weight.role == ParameterRole::output && !files.find(weight.name);
     });
   }
 
