@@ -95,7 +95,7 @@ for model in marian rnn; do
   cmp -s out four || wrong "$model: a bound of memory changes the result"
   says 0 . translate $model --beam 1
   cp out greedy
-  says 0 . translate $model --sample --temperature 0
+  says 0 . translate $model --samples 1 --temperature 0
   cmp -s out greedy || wrong "$model: the coldest draw is not greedy search"
   says 0 $'^1\t-?[0-9.]+\t' translate $model --n-best 3
   awk -F'\t' '$1 == last && $2 > score {exit 1} {last = $1; score = $2}' out || wrong "$model: n-best is not sorted: $(cat out)"
@@ -107,10 +107,15 @@ for model in marian rnn; do
   "$limpid" translate $model --score --length-penalty 0 <pairs 2>err | cut -f2 >again
   paste scores again | awk '{d = $1 - $2; if (d > 2e-4 || d < -2e-4) exit 1}' ||
     wrong "$model: --score gives other scores than the search: $(paste scores again)"
-  says 0 . translate $model --sample --seed 5 --n-best 2
+  says 0 . translate $model --samples 2 --seed 5
   cp out drawn
-  says 0 . translate $model --sample --seed 5 --n-best 2
+  says 0 . translate $model --sample --seed 5 --n-best 2 # by their old names
   cmp -s out drawn || wrong "$model: the same seed, another draw"
+  cp in lines
+  : >in
+  says 0 . translate $model --text lines --samples 2 --seed 5
+  cmp -s out drawn || wrong "$model: --text reads something else than the standard input"
+  cp lines in
   says 0 '^z z ' translate $model --prefix 'z z' --max-tokens 6
   says 0 . translate $model --max-tokens 2
   awk 'NF > 2 {exit 1}' out || wrong "$model: longer than --max-tokens: $(cat out)"

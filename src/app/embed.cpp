@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/command.h"
 #include "app/line_texts.h"
 #include "inference/embedding.h"
+#include "inference/results_json.h"
 
 namespace limpid {
 namespace {
@@ -28,11 +31,7 @@ void take_settings(const CommandLine& line, const SentenceSettings& settings, Em
 }
 
 void write(const std::string& text, const std::vector<real>& vector, bool json) {
-  if (json) {
-    const nlohmann::ordered_json line = {{"text", text}, {"vector", vector}};
-    fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-    return;
-  }
+  if (json) return fmt::print("{}\n", one_line(vector_json(text, vector)));
   std::string line;
   for (const real x : vector) fmt::format_to(std::back_inserter(line), "{}{:.6g}", line.empty() ? "" : " ", x);
   fmt::print("{}\n", line);

@@ -54,7 +54,7 @@ std::string write_llama2c_files(const fs::path& out, LoadedModel& loaded) {
   if (!loaded.tokenizers.source) return "It has no tokenizer; llama2.c needs one (-z).";
   const fs::path tokens = out.parent_path() / fmt::format("tok{}.bin", loaded.config().vocab);
   try {
-    write_llama2c_tokens(tokens, *loaded.tokenizers.source);
+    write_llama2c_tokens(tokens, loaded.reader());
   } catch (const Error& error) {
     return fmt::format("Its tokens could not be written: {}", error.what());
   }

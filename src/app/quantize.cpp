@@ -144,7 +144,7 @@ TextPairs read_windows(const LoadedModel& loaded, const std::string& text) {
 double bleu_of(const LoadedModel& loaded, const TextPairs& pairs, int64_t beam) {
   std::vector<std::string> lines;
   for (const auto& hypotheses : translate(*loaded.model, pairs.sources, {.beam = beam, .scores = false}))
-    lines.push_back(loaded.tokenizers.target->decode(hypotheses.at(0).ids));
+    lines.push_back(loaded.writer().decode(hypotheses.at(0).ids));
   return bleu(lines, pairs.references, {.tokenizer = pairs.words ? BleuTokenizer::none : BleuTokenizer::t13a}).score;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/as_errors.h"
 #include "base/parallel.h"
 #include "base/seconds_since.h"
 
@@ -268,6 +269,10 @@ void Engine::go_on(Lane& lane) {
 }
 
 bool Engine::step() {
+  return as_errors([&] { return take_step(); });
+}
+
+bool Engine::take_step() {
   end_overdue();
   begin_waiting();
   std::vector<size_t> busy;

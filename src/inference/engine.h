@@ -100,6 +100,7 @@ class Engine {
   };
 
   int64_t bytes_for(const GenerationTask& task) const;
+  bool take_step();
   void end_overdue();
   void begin_waiting();
   void choose_for(Lane& lane);

@@ -3,6 +3,7 @@
 #include <array>
 #include <fstream>
 
+#include "base/as_errors.h"
 #include "base/paths.h"
 #include "formats/gguf_model.h"
 #include "formats/gguf_tokenizer.h"
@@ -157,15 +158,25 @@ fs::path tokens_of_llama2c(const fs::path& path) {
   return tokens;
 }
 
+const Tokenizer& present(const std::shared_ptr<const Tokenizer>& tokenizer) {
+  check(tokenizer != nullptr,
+        "[model] it was loaded without tokenizers and cannot read texts: load it with them, or "
+        "give ids");
+  return *tokenizer;
+}
+
 }  // namespace
+
+const Tokenizer& LoadedModel::reader() const { return present(tokenizers.source); }
+const Tokenizer& LoadedModel::writer() const { return present(tokenizers.target); }
 
 LoadedModel load_model(const fs::path& path, const LoadOptions& options) {
   if (!path_exists(path))
     fail(ErrorKind::not_found, "[model] there is no \"{}\": name the folder that training wrote, or a model's file",
          path.string());
-  if (is_folder(path)) return load_folder(path, options);
-  if (is_gguf(path)) return load_gguf(path, options);
-  if (path.extension() == ".bin") return load_llama2c(path, options);
+  if (is_folder(path)) return as_errors([&] { return load_folder(path, options); });
+  if (is_gguf(path)) return as_errors([&] { return load_gguf(path, options); });
+  if (path.extension() == ".bin") return as_errors([&] { return load_llama2c(path, options); });
   fail("[model] \"{}\" is no model: name a folder that holds config.json and the weights, a .gguf or a .bin file",
        path.string());
 }
@@ -174,10 +185,12 @@ Tokenizers open_tokenizers(const fs::path& path) {
   if (!path_exists(path))
     fail(ErrorKind::not_found, "[tokenizer] there is no \"{}\": name a model, or a file of its vocabulary",
          path.string());
-  if (is_folder(path)) return load_tokenizers(path);
-  if (is_gguf(path)) return gguf_tokenizers(GgufFile(path));
-  if (path.extension() != ".bin") return load_tokenizer_file(path);
-  return llama2c_tokenizers(tokens_of_llama2c(path));
+  return as_errors([&]() -> Tokenizers {
+    if (is_folder(path)) return load_tokenizers(path);
+    if (is_gguf(path)) return gguf_tokenizers(GgufFile(path));
+    if (path.extension() != ".bin") return load_tokenizer_file(path);
+    return llama2c_tokenizers(tokens_of_llama2c(path));
+  });
 }
 
 }  // namespace limpid

@@ -21,6 +21,9 @@ struct LoadedModel {
   SentenceSettings sentence;  // how its files want the vectors of texts made
 
   const Config& config() const { return model->config(); }  // config().notes: what was ignored, for people to read
+  // Of the side that reads and of the side that writes; an Error where the model was loaded without tokenizers.
+  const Tokenizer& reader() const;
+  const Tokenizer& writer() const;
 };
 
 struct LoadOptions {

@@ -13,7 +13,7 @@ void append(std::vector<int32_t>& ids, const std::vector<int32_t>& more) {
 // end one; others by the custom of their families. The files of a model may say otherwise.
 std::vector<int32_t> ids_before(const LoadedModel& loaded) {
   const Config& config = loaded.config();
-  const SpecialIds special = loaded.tokenizers.source->special();
+  const SpecialIds special = loaded.reader().special();
   // Of translators those that are told languages, and BART, have something there.
   const bool marked = config.model_type == "bart" || config.model_type == "mbart" || config.model_type == "m2m_100";
   if (config.has_source() && !marked) return {};
@@ -24,7 +24,7 @@ std::vector<int32_t> ids_before(const LoadedModel& loaded) {
 
 std::vector<int32_t> ids_after(const LoadedModel& loaded) {
   if (loaded.config().continues_text()) return {};
-  const int32_t end = loaded.tokenizers.source->special().end;
+  const int32_t end = loaded.reader().special().end;
   if (!loaded.tokenizers.after.empty() || loaded.tokenizers.stated || end < 0) return loaded.tokenizers.after;
   return {end};
 }
@@ -43,9 +43,9 @@ SpecialCount special_count(const LoadedModel& loaded) {
 }
 
 std::vector<int32_t> input_ids(const LoadedModel& loaded, std::string_view text) {
-  std::vector<int32_t> ids = wrapped(loaded, loaded.tokenizers.source->encode(text));
+  std::vector<int32_t> ids = wrapped(loaded, loaded.reader().encode(text));
   if (!ids.empty()) return ids;
-  const SpecialIds special = loaded.tokenizers.source->special();
+  const SpecialIds special = loaded.reader().special();
   const int32_t begin = special.begin >= 0 ? special.begin : special.end;
   check(begin >= 0, "[text] the model has no token that begins a text: give it some text to read");
   return {begin};
@@ -59,13 +59,13 @@ int32_t end_token(const LoadedModel& loaded) {
 }
 
 std::vector<int32_t> target_ids(const LoadedModel& loaded, std::string_view text) {
-  std::vector<int32_t> ids = loaded.tokenizers.target->encode(text);
+  std::vector<int32_t> ids = loaded.writer().encode(text);
   ids.push_back(end_token(loaded));
   return ids;
 }
 
 std::vector<int32_t> masked_ids(const LoadedModel& loaded, std::string_view text) {
-  const Tokenizer& tokenizer = *loaded.tokenizers.source;
+  const Tokenizer& tokenizer = loaded.reader();
   const int32_t mask =
       loaded.config().mask_token ? static_cast<int32_t>(*loaded.config().mask_token) : tokenizer.special().mask;
   check(mask >= 0 && mask < tokenizer.size(),

@@ -32,14 +32,14 @@ TextTranslator::TextTranslator(const LoadedModel& loaded, const TextTranslatorOp
       options_(options),
       around_(special_count(loaded)),
       most_tokens_(most_positions(loaded.config()) - around_.before - around_.after) {
-  check(loaded.tokenizers.stated || loaded.tokenizers.source->special().end >= 0,
+  check(loaded.tokenizers.stated || loaded.reader().special().end >= 0,
         "[translate] the source tokenizer has no end token: its vocabulary lacks \"</s>\"");
-  if (!options.prefix.empty()) prefix_ = loaded.tokenizers.target->encode(options.prefix);
+  if (!options.prefix.empty()) prefix_ = loaded.writer().encode(options.prefix);
 }
 
 // The text as it is, or in sentences where it is long, and these in parts where they are longer than the model reads.
 std::vector<std::vector<int32_t>> TextTranslator::split(std::string_view text, TranslatedText& into) const {
-  const Tokenizer& tokenizer = *loaded_.tokenizers.source;
+  const Tokenizer& tokenizer = loaded_.reader();
   std::vector<int32_t> all = tokenizer.encode(text);
   into.source_tokens = std::ssize(all);
   if (all.empty()) return {};
@@ -75,7 +75,7 @@ std::unique_ptr<GenerationTask> TextTranslator::draw(TranslatedText& into, size_
   request.options.max_tokens =
       std::max<int64_t>(1, longest_target(loaded_.config(), options_.generate, std::ssize(drawn.source)));
   into.open += 1;
-  return make_completion(loaded_.config(), *loaded_.tokenizers.target, std::move(request),
+  return make_completion(loaded_.config(), loaded_.writer(), std::move(request),
                          [this, &into, part, sample, owner = into.owner](const Completion& completion) {
                            Hypothesis& hypothesis = into.parts[part].results[sample];
                            for (const GeneratedToken& token : completion.tokens) hypothesis.ids.push_back(token.id);
@@ -118,8 +118,7 @@ Hypothesis TextTranslator::whole(const TranslatedText& text, size_t choice) cons
 
 std::string TextTranslator::text_of(const TranslatedText& text, size_t choice) const {
   std::vector<std::string> texts;
-  for (const TranslatedPart& part : text.parts)
-    texts.push_back(loaded_.tokenizers.target->decode(part.choice(choice).ids));
+  for (const TranslatedPart& part : text.parts) texts.push_back(loaded_.writer().decode(part.choice(choice).ids));
   return join_sentences(texts);
 }
 
@@ -151,8 +150,8 @@ Json TextTranslator::alignment_json(const TranslatedPart& part, size_t choice, c
   const Alignment weights = aligned(part, choice, which);
   Json pairs = Json::array();
   for (const auto& [from, to] : hard_links(weights)) pairs.push_back({from, to});
-  return {{"source_tokens", pieces(*loaded_.tokenizers.source, part.source)},
-          {"target_tokens", pieces(*loaded_.tokenizers.target, part.choice(choice).ids)},
+  return {{"source_tokens", pieces(loaded_.reader(), part.source)},
+          {"target_tokens", pieces(loaded_.writer(), part.choice(choice).ids)},
           {"links", pairs},
           {"weights", weights}};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "autograd/ops.h"
@@ -217,6 +218,38 @@ std::string superposition_shape(const SuperpositionModel& model) {
   if (near({72, 72, 72, 72, 72})) return "pentagon";
   if (near({60, 60, 60, 60, 60, 60})) return "hexagon";
   return "";
+}
+
+namespace {
+
+nlohmann::ordered_json superposition_model_json(const SuperpositionModel& model) {
+  nlohmann::ordered_json json = {{"density", model.density},
+                                 {"loss", model.loss},
+                                 {"represented", represented_features(model).size()},
+                                 {"dimensions_per_feature", dimensions_per_feature(model)},
+                                 {"dimensionality", feature_dimensionality(model)}};
+  if (model.dimensions == 2) {
+    json["shape"] = superposition_shape(model);
+    json["angles"] = neighbour_angles(model);
+  }
+  json["weight"] = model.weight;
+  json["bias"] = model.bias;
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json superposition_json(const SuperpositionOptions& options,
+                                          const std::vector<SuperpositionModel>& models) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const SuperpositionModel& model : models) list.push_back(superposition_model_json(model));
+  return {{"features", options.features},
+          {"dimensions", options.dimensions},
+          {"importance", options.importance},
+          {"steps", options.steps},
+          {"starts", options.starts},
+          {"seed", options.seed},
+          {"models", list}};
 }
 
 }  // namespace limpid

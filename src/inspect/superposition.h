@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -64,5 +65,8 @@ double dimensions_per_feature(const SuperpositionModel& model);
 // What the represented features of a model in two dimensions form, by their angles and lengths: "orthogonal pair",
 // "antipodal pair", "triangle", "two antipodal pairs", "pentagon", …; empty: nothing regular.
 std::string superposition_shape(const SuperpositionModel& model);
+
+nlohmann::ordered_json superposition_json(const SuperpositionOptions& options,
+                                          const std::vector<SuperpositionModel>& models);
 
 }  // namespace limpid

@@ -86,8 +86,8 @@ class Translation {
  public:
   Translation(const ServedModel& model, const TranslationCall& call)
       : call_(call),
-        translator_(model.loaded(), {.generate = merged_search({}, model.loaded().generation,
-                                                               {.beam = 4, .n_best = call.alternatives + 1})}) {}
+        translator_(model.loaded(), merged_translation({}, model.loaded().generation,
+                                                       {.generate = {.beam = 4, .n_best = call.alternatives + 1}})) {}
 
   // What writes the translations, and keeps the owner of this alive until it is done or dropped. done() is called when
   // all is written, ended() with how each part ended.

@@ -201,7 +201,7 @@ class Preparation {
       dataset_.tokenizers =
           train_tokenizers(options, each_line(false), task_ == Task::translation ? each_line(true) : EachLine{});
     }
-    save_tokenizers(folder_, recipe_.model.at("model_type"), dataset_.tokenizers);
+    save_tokenizers(folder_, model_type_of(recipe_), dataset_.tokenizers);
     if (trained && !trained->tokenizer.empty()) check_tokenizer(folder_, trained->tokenizer);
   }
 
@@ -384,8 +384,15 @@ Dataset Preparation::load() const {
 
 }  // namespace
 
+std::string model_type_of(const Recipe& recipe) {
+  const auto type = recipe.model.find("model_type");
+  check(type != recipe.model.end() && type->is_string(),
+        "[recipe] model.model_type is missing: marian, pegasus, gpt2, llama, bert or rnn_seq2seq");
+  return type->get<std::string>();
+}
+
 Task task_of(const Recipe& recipe) {
-  const std::string type = recipe.model.at("model_type");
+  const std::string type = model_type_of(recipe);
   if (type == "gpt2" || type == "llama") return Task::language_model;
   if (type == "bert") return recipe.data.labels ? Task::classification : Task::masked;
   return Task::translation;
