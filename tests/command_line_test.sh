@@ -22,11 +22,11 @@ expect 0 '^limpid [0-9.]+ .*(release|debug) build' --version
 expect 0 '^kernels: .*oneDNN' --version
 expect 2 'no command "verfy"; did you mean verify\?' verfy
 expect 2 'no command "qqq"\. .*--help' qqq
-for verb in demo data plan train evaluate translate verify params bench; do
-  expect 0 '^Examples?$' "$verb" --help
-  expect 0 "^Usage: .*limpid $verb" help "$verb"
-  expect 2 "See .*limpid $verb --help" "$verb" --no-such-option
-  "$limpid" "$verb" --help | grep -E 'INT in|FLOAT in|:\{|TEXT:|[0-9]{12}' && { echo "FAILED: raw types in the help of $verb"; failures=$((failures + 1)); }
+for command in demo data plan train evaluate translate verify params bench; do
+  expect 0 '^Examples?$' "$command" --help
+  expect 0 "^Usage: .*limpid $command" help "$command"
+  expect 2 "See .*limpid $command --help" "$command" --no-such-option
+  "$limpid" "$command" --help | grep -E 'INT in|FLOAT in|:\{|TEXT:|[0-9]{12}' && { echo "FAILED: raw types in the help of $command"; failures=$((failures + 1)); }
 done
 expect 2 'required' verify
 expect 2 'required' params

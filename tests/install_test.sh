@@ -69,10 +69,10 @@ for rules in "{\"num_beams\": 2, \"max_new_tokens\": 6, \"bad_words_ids\": [[$id
   "$limpid" translate translator <source >by-command
   "$examples/translate_file" translator <source >by-library
   cmp by-command by-library || fail "the library and the command line translate differently by $rules"
-  [[ -s by-command ]] || fail "nothing is translated by $rules"
-  "$limpid" translate translator --beam 4 --max-tokens 20 <source >otherwise
-  if cmp -s by-command otherwise; then fail "nothing depends on $rules"; fi
+  (($(wc -l <by-command) == 3)) || fail "not three translations by $rules: $(cat by-command)"
+  cat by-command >>by-rules
 done
+(($(sort -u by-rules | wc -l) > 3)) || fail "the files' rules change nothing: $(cat by-rules)"
 rm translator/generation_config.json
 echo '{"max_new_tokens": 6, "temperature": 1.5, "top_k": 3, "repetition_penalty": 1.4}' >language-model/generation_config.json
 cat >continue.cpp <<'CODE'

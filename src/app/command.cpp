@@ -72,17 +72,18 @@ constexpr Renamed kRenamed[] = {{"--texts-at-once", "--batch-size"},
                                 {"--file", "--text"},
                                 {"--write", "--out"}};
 
-// The command itself, or the subcommand that one of the words names.
+// The subcommand that the first of the words that can names, or else the command itself.
 const CLI::App& named_command(const CLI::App& app, const std::vector<std::string>& words) {
-  for (const CLI::App* sub : app.get_subcommands({}))
-    if (std::find(words.begin(), words.end(), sub->get_name()) != words.end()) return named_command(*sub, words);
+  for (const std::string& word : words)
+    for (const CLI::App* sub : app.get_subcommands({}))
+      if (sub->get_name() == word) return *sub;
   return app;
 }
 
 // The arguments with new names for old ones, where the command has the new one and not the old.
 std::vector<std::string> with_new_names(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> names, words(argv + 1, argv + argc);
-  for (const CLI::App* at = &named_command(app, words); at; at = at->get_parent())
+  for (const CLI::App* at = &named_command(app, words); at; at = at->get_parent())  // its options and its command's
     for (const CLI::Option* option : at->get_options())
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   const auto known = [&](const std::string& name) {

@@ -156,13 +156,13 @@ bool stays_plain(const Weight& weight, const Config& config) {
   return config.experts.count > 0 && weight.name.ends_with("." + names.decoder.parts.experts.router + ".weight");
 }
 
-std::vector<DType> mixed_types(Model& model, std::string_view mix) {
+std::vector<DType> mixed_types(const Model& model, std::string_view mix) {
   const auto found = std::find_if(kMixes.begin(), kMixes.end(), [&](const Mix& one) { return one.name == mix; });
   check(found != kMixes.end(), "[quantize] there is no type {}: allowed are {}", mix,
         fmt::join(quantize_mixes(), ", "));
   const Config& config = model.config();
   std::vector<const Weight*> weights;
-  model.visit_parameters([&](Weight& weight) { weights.push_back(&weight); });
+  model.each_parameter([&](const Weight& weight) { weights.push_back(&weight); });
   // An encoder's head is no output layer there.
   const bool tied = !config.writes() || std::none_of(weights.begin(), weights.end(), [&](const Weight* weight) {
     return weight->role == ParameterRole::output && weight->is_matrix() && !stays_plain(*weight, config);
