@@ -61,7 +61,7 @@ renamed --batch --batch-size sae train nowhere --tap x --out y --text z --batch 
 renamed --draws --resamples evaluate --hypothesis nowhere --reference nowhere --draws 10
 "$limpid" translate nowhere --max-tokens 5 >out 2>err </dev/null
 if grep -q 'now called' err; then echo 'FAILED: a new name is called old'; failures=$((failures + 1)); fi
-expect 1 'nowhere' look nowhere intervene text --file changes.toml # another thing, which keeps its name
+expect 1 'changes.toml' look nowhere intervene text --file changes.toml # another thing, which keeps its name
 if grep -q 'now called' err; then echo 'FAILED: the file of interventions is taken for a text'; failures=$((failures + 1)); fi
 # Every command that reads texts takes --text, every one that writes takes --out; some take them without a name too.
 for command in translate score embed classify complete; do expect 0 '--text' "$command" --help; done

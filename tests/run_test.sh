@@ -111,11 +111,11 @@ for model in marian rnn; do
   cp out drawn
   says 0 . translate $model --sample --seed 5 --n-best 2 # by their old names
   cmp -s out drawn || wrong "$model: the same seed, another draw"
-  cp in lines
+  cp in source-lines
   : >in
-  says 0 . translate $model --text lines --samples 2 --seed 5
+  says 0 . translate $model --text source-lines --samples 2 --seed 5
   cmp -s out drawn || wrong "$model: --text reads something else than the standard input"
-  cp lines in
+  cp source-lines in
   says 0 '^z z ' translate $model --prefix 'z z' --max-tokens 6
   says 0 . translate $model --max-tokens 2
   awk 'NF > 2 {exit 1}' out || wrong "$model: longer than --max-tokens: $(cat out)"
