@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "scoring/python_text.h"
+#include "scoring/text_checks.h"
 
 namespace limpid {
 namespace {
 
+constexpr double kKoreanShare = 0.3;   // of the letters; names and numbers of others are common in Korean text
 constexpr double kSignificant = 0.05;  // p below it gets a star
 
 std::string score_text(const SystemScore& system, int digits) {
@@ -51,6 +53,35 @@ void print_comparison(const std::vector<MetricReport>& reports, const std::vecto
 }
 
 }  // namespace
+
+std::vector<std::string> score_advice(const std::vector<ScoredSystem>& systems,
+                                      const std::vector<std::vector<std::string>>& references,
+                                      const ScoreOptions& options) {
+  std::vector<std::string> advice;
+  const auto asked = [&](const char* metric) {
+    return std::ranges::find(options.metrics, metric) != options.metrics.end();
+  };
+  const auto cut_by = [&](BleuTokenizer tokenizer) {
+    return asked("bleu") && std::ranges::find(options.tokenizers, tokenizer) != options.tokenizers.end();
+  };
+  for (const ScoredSystem& system : systems) {
+    const int64_t tokenized = asked("bleu") ? tokenized_lines(system.lines) : 0;
+    if (tokenized >= kManyTokenizedLines && !cut_by(BleuTokenizer::none))
+      advice.push_back(fmt::format(
+          "{} lines of {} end in \" .\": the text looks tokenised, which changes BLEU; detokenise it, or say "
+          "--tokenize none",
+          tokenized, system.name));
+  }
+  if (cut_by(BleuTokenizer::none))
+    advice.emplace_back(
+        "BLEU of text as it is divided (tok:none) compares only with scores of text divided the same way");
+  const bool has_chrf = asked("chrf") || asked("chrf++");
+  if (hangul_share(references[0]) >= kKoreanShare && (!has_chrf || !cut_by(BleuTokenizer::character)))
+    advice.emplace_back(
+        "the reference is Korean: chrF and BLEU of characters say more than BLEU of words "
+        "(--metrics bleu,chrf --tokenize char)");
+  return advice;
+}
 
 void print_scores(const std::vector<ScoredSystem>& systems, const std::vector<std::vector<std::string>>& references,
                   const ScoreOptions& options) {

@@ -13,6 +13,11 @@ struct ScoreOptions : SystemScoreOptions {
   bool json = false;  // all digits
 };
 
+// What somebody should know about these scores: tokenised text, Korean.
+std::vector<std::string> score_advice(const std::vector<ScoredSystem>& systems,
+                                      const std::vector<std::vector<std::string>>& references,
+                                      const ScoreOptions& options);
+
 // Advice on stderr, scores on stdout.
 void print_scores(const std::vector<ScoredSystem>& systems, const std::vector<std::vector<std::string>>& references,
                   const ScoreOptions& options);

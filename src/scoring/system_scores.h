@@ -51,11 +51,7 @@ std::vector<MetricReport> score_systems(const std::vector<ScoredSystem>& systems
                                         const std::vector<std::vector<std::string>>& references,
                                         const SystemScoreOptions& options);
 
-// What somebody should know about these scores: tokenised text, Korean.
-std::vector<std::string> score_advice(const std::vector<ScoredSystem>& systems,
-                                      const std::vector<std::vector<std::string>>& references,
-                                      const SystemScoreOptions& options);
-
+// `advice`: what somebody should know about these scores.
 nlohmann::ordered_json to_json(const std::vector<MetricReport>& reports, const std::vector<ScoredSystem>& systems,
                                const std::vector<std::string>& advice);
 
