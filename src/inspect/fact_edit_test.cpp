@@ -6,8 +6,6 @@
 
 #include <cmath>
 
-#include "base/temporary_folder.h"
-#include "formats/model_folder.h"
 #include "inspect/fact_neurons.h"
 #include "models/small_models.h"
 #include "text/tokenizer_training.h"
@@ -15,8 +13,7 @@
 namespace limpid {
 namespace {
 
-// `folder`: saved there and loaded again.
-Session random_session(const FactWorld& world, const std::filesystem::path& folder = {}) {
+Session random_session(const FactWorld& world) {
   Session session;
   session.loaded.tokenizers =
       train_tokenizers({.kind = TokenizerKind::words}, [&](const std::function<void(std::string_view)>& use) {
@@ -29,37 +26,28 @@ Session random_session(const FactWorld& world, const std::filesystem::path& fold
                                   {"n_head", 2},
                                   {"n_positions", 32},
                                   {"activation_function", "relu"}});
-  if (!folder.empty()) {
-    write_model(folder, small.model->config(), *small.parameters);
-    session.loaded.model = load_model(folder, {.need_tokenizers = false}).model;
-    return session;
-  }
   small.model->keep(std::shared_ptr<Parameters>(std::move(small.parameters)));
   session.loaded.model = std::move(small.model);
   return session;
 }
 
 TEST(FactEdit, TakesInEveryTrainedWayAndLeavesTheModelAsItIs) {
-  for (const bool loaded : {false, true}) {
-    SCOPED_TRACE(loaded ? "loaded" : "fresh");
-    const FactWorld world({.persons = 200});
-    const TemporaryFolder folder;
-    const Session session = random_session(world, loaded ? folder.path() : std::filesystem::path());
-    const FactPrompts prompts(session, world);
-    const std::vector<size_t> some = {0, 5, 100, 777};
-    const std::vector<FactAnswer> before = prompts.ask(some);
-    {
-      const FactEditor editor(session, world, prompts, {.columns = 0, .margin = 1, .ridge = 1e-9});
-      const FactEdit edit = editor.edit(0, prompts.object_token("tennis"));
-      EXPECT_TRUE(edit.took);
-      EXPECT_EQ(edit.paraphrases_changed, edit.paraphrases);
-      EXPECT_EQ(edit.paraphrases + edit.held_out, kFactPatterns);
-      EXPECT_GT(edit.relative_change, 0);
-      EXPECT_EQ(edit.columns.size(), 64u);
-    }
-    const std::vector<FactAnswer> after = prompts.ask(some);
-    for (size_t i = 0; i < some.size(); ++i) EXPECT_EQ(before[i].log_probability, after[i].log_probability);
+  const FactWorld world({.persons = 200});
+  const Session session = random_session(world);
+  const FactPrompts prompts(session, world);
+  const std::vector<size_t> some = {0, 5, 100, 777};
+  const std::vector<FactAnswer> before = prompts.ask(some);
+  {
+    const FactEditor editor(session, world, prompts, {.columns = 0, .margin = 1, .ridge = 1e-9});
+    const FactEdit edit = editor.edit(0, prompts.object_token("tennis"));
+    EXPECT_TRUE(edit.took);
+    EXPECT_EQ(edit.paraphrases_changed, edit.paraphrases);
+    EXPECT_EQ(edit.paraphrases + edit.held_out, kFactPatterns);
+    EXPECT_GT(edit.relative_change, 0);
+    EXPECT_EQ(edit.columns.size(), 64u);
   }
+  const std::vector<FactAnswer> after = prompts.ask(some);
+  for (size_t i = 0; i < some.size(); ++i) EXPECT_EQ(before[i].log_probability, after[i].log_probability);
 }
 
 TEST(FactNeurons, WorthIsWhatSilencingTakesAwayToFirstOrder) {

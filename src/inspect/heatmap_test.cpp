@@ -8,7 +8,7 @@
 
 #include "inspect/display_text.h"
 #include "inspect/pictures.h"
-#include "inspect/saved_session.h"
+#include "inspect/small_session.h"
 
 namespace limpid {
 namespace {
@@ -60,9 +60,9 @@ TEST(Heatmap, EveryLineFitsTheTerminal) {
 }
 
 TEST(Heatmap, EveryFamilyHasAPictureOfABlock) {  // of mixtures of experts, what the router chooses
-  for (const std::string& name : and_stored(small_config_names(), {"gpt2", "llama", "marian"}, {"_loaded", "_8bit"})) {
+  for (const auto& [name, json] : small_configs()) {
     SCOPED_TRACE(name);
-    const AnySession small(name);
+    const SmallSession small(name);
     const Config& config = small.session.config();
     if (config.recurrent()) continue;
     const Picture picture = block_picture(small.session, small.example(), {});

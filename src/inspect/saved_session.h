@@ -1,8 +1,6 @@
 #pragma once
 // A session around a small model that was saved and loaded again, in float or quantised, for tests.
 
-#include <memory>
-
 #include "base/temporary_folder.h"
 #include "formats/model_folder.h"
 #include "formats/quantize.h"
@@ -38,33 +36,5 @@ class SavedSession {
  public:
   Session session;
 };
-
-// By name: "gpt2" as it was made, "gpt2_loaded" saved and loaded again, "gpt2_8bit" saved with 8 bits and loaded.
-struct AnySession : SmallSession {
-  explicit AnySession(const std::string& name) : SmallSession(name.substr(0, suffix_of(name))) {
-    const std::string suffix = name.substr(suffix_of(name));
-    if (suffix.empty()) return;
-    saved_ = std::make_unique<SavedSession>(name.substr(0, suffix_of(name)),
-                                            suffix == "_8bit" ? Saved::quantized : Saved::floats);
-    session = std::move(saved_->session);
-  }
-
- private:
-  static size_t suffix_of(const std::string& name) {
-    for (const char* suffix : {"_loaded", "_8bit"})
-      if (name.ends_with(suffix)) return name.rfind(suffix);
-    return name.size();
-  }
-
-  std::unique_ptr<SavedSession> saved_;  // keeps the files
-};
-
-// Names with others of the same models behind them.
-inline std::vector<std::string> and_stored(std::vector<std::string> names, const std::vector<std::string>& models,
-                                           const std::vector<std::string>& suffixes) {
-  for (const std::string& model : models)
-    for (const std::string& suffix : suffixes) names.push_back(model + suffix);
-  return names;
-}
 
 }  // namespace limpid
