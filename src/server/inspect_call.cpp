@@ -10,6 +10,7 @@
 #include "inference/decoder_state.h"
 #include "inference/generate.h"
 #include "inference/model_text.h"
+#include "inspect/head_statistics_json.h"
 #include "inspect/weight_edit.h"
 #include "server/http.h"
 
