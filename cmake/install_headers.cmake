@@ -2,6 +2,7 @@
 # Needs: source (the folder src), destination.
 cmake_minimum_required(VERSION 3.25)  # a script of its own: policies are not inherited
 set(queue limpid.h)
+# limpid.h of an installed library tells its version too (cmake/version.h.in).
 set(seen)
 while(queue)
   list(POP_FRONT queue header)
@@ -15,6 +16,9 @@ while(queue)
     endif()
   endforeach()
   string(REGEX REPLACE "#include \"([^\"]+)\"" "#include <limpid/\\1>" text "${text}")
+  if(header STREQUAL limpid.h)
+    string(APPEND text "#include <limpid/version.h>\n")
+  endif()
   set(target ${destination}/${header})
   if(EXISTS ${target})
     file(READ ${target} before)

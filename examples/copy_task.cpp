@@ -44,15 +44,15 @@ Rows random_sentences(Random& random, int count) {
 }
 
 // Writes the likeliest next token, again and again, with keys and values of earlier tokens kept in a cache.
-Rows greedy(const Seq2Seq& model, const Rows& source) {
+Rows greedy(const Seq2Seq& model, const Rows& source, const Arena& arena) {
   const Tokens read = Tokens::of(source);
   const auto count = static_cast<int64_t>(source.size());
-  Run encoding({});
+  Run encoding({.arena = arena});
   const Tensor memory = model.encode(encoding, read);
   KeyValueCache cache(count);
   Rows written(count), next(count, {kStart});
   for (int step = 0; step <= kLongest; ++step) {
-    Run run({.cache = &cache});
+    Run run({.arena = arena, .cache = &cache});
     const Tokens input = Tokens::of(next);  // one token per sentence
     const Tensor features = model.decode(run, input, memory, read.sequences);
     const Tensor logits = model.output().logits(run, features, input.sequences);
@@ -91,7 +91,7 @@ int main() {
     if (step == 1 || step % 50 == 0) fmt::print("step {:3}   loss {:.4f}\n", step, loss.mean());
   }
 
-  const Rows fresh = random_sentences(random, 200), copies = greedy(model, fresh);
+  const Rows fresh = random_sentences(random, 200), copies = greedy(model, fresh, arena);
   int exact = 0;
   for (size_t i = 0; i < fresh.size(); ++i) exact += fresh[i] == copies[i];
   fmt::print("{} of {} new sentences copied without a mistake\n", exact, fresh.size());

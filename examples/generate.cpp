@@ -11,7 +11,7 @@ int main(int argc, char** argv) try {
   }
   const limpid::LoadedModel model = limpid::load_model(argv[1]);
   const limpid::Completion completion =
-      limpid::complete(model, argv[2], {.sampling = {.temperature = 0}, .max_tokens = 20}, [](std::string_view text) {
+      limpid::complete(model, argv[2], {.temperature = 0, .max_tokens = 20}, [](std::string_view text) {
         std::cout << text << std::flush;
         return true;
       });

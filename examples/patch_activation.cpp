@@ -14,9 +14,9 @@ int main(int argc, char** argv) try {
   }
   const limpid::Session session = limpid::open_session(argv[1]);
   const auto text = session.example({.text = argv[2]});
-  const limpid::InterventionList list = limpid::parse_interventions(
-      "[[intervention]]\npatch = '" + std::string(argv[4]) + "'\nfrom = '" + argv[3] + "'\n", "the command line");
-  limpid::Intervener patch(session, text, list.values);
+  const limpid::Intervention patching{
+      .kind = limpid::Intervention::Kind::patch, .place = limpid::parse_place(argv[4]), .from = {.text = argv[3]}};
+  limpid::Intervener patch(session, text, {patching});
   const limpid::Tensor before = limpid::forward_logits(session.model(), text, nullptr);
   const limpid::Tensor after = limpid::forward_logits(session.model(), text, &patch);
   const limpid::Effect effect = limpid::compare_logits(before.values(), after.values(), {.top = 3});

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the library into the build folder and builds and runs the examples against it, as a stranger's project would:
-# by CMake with the shared library, and one of them by pkg-config with the static one.
+# by CMake with the shared library, and one of them by CMake with the static one and by pkg-config with either.
 # Usage: install_test.sh SOURCE_FOLDER BUILD_FOLDER
 set -euo pipefail
 source_folder=$1 build=$2 work=$2/install-test prefix=$2/install-test/prefix
@@ -77,15 +77,56 @@ says '^ +[1-9][0-9]* tokens, log-probability +-[0-9.]+, similarity +1\.0000: Mic
   'Michael Jordan plays' 'Larry Bird plays'
 says '^ +[^ ]+ 1\.000 0\.000' "$examples/capture_head" language-model 'Michael Jordan plays' blocks.1.attn.pattern 2
 says 'before +after' "$examples/patch_activation" language-model 'Michael Jordan plays' 'Larry Bird plays' blocks.0.resid_post@1
+says 'before +after' "$examples/patch_activation" language-model 'Michael Jordan plays' "Larry Bird's plays" blocks.0.resid_post@1
 says 'after 60 steps: loss' "$examples/train_and_watch" facts/train.txt small-writer
 "$limpid" complete small-writer 'The ' --max-tokens 4 --seed 1 >/dev/null
 says 'each as if it had been alone' "$examples/many_threads" language-model 'Michael Jordan' 3
 says '(19[0-9]|200) of 200' "$examples/copy_task"
+# A model whose files say how it wants to write does so by the library as on the command line: fewer beams, a limit, a
+# penalty and rules for tokens.
+head -3 copy/test.src >source
+word=$("$limpid" translate translator --beam 1 --max-tokens 3 <source | tr ' ' '\n' | sed -n '/./{p;q}')
+id=$("$limpid" tokenize translator --ids "${word:-a}" | grep -oE '^[0-9]+')
+for rules in "{\"num_beams\": 2, \"max_new_tokens\": 6, \"bad_words_ids\": [[$id]], \"length_penalty\": 0.1}" \
+  "{\"num_beams\": 1, \"max_length\": 5, \"min_length\": 3, \"repetition_penalty\": 3.0, \"forced_bos_token_id\": $id}" \
+  '{"do_sample": true, "temperature": 2.5, "top_k": 7, "max_new_tokens": 5, "min_length": 3}'; do
+  echo "$rules" >translator/generation_config.json
+  "$limpid" translate translator <source >by-command
+  "$examples/translate_file" translator <source >by-library
+  cmp by-command by-library || fail "the library and the command line translate differently by $rules"
+  (($(wc -l <by-command) == 3)) || fail "not three translations by $rules: $(cat by-command)"
+  cat by-command >>by-rules
+done
+(($(sort -u by-rules | wc -l) > 3)) || fail "the files' rules change nothing: $(cat by-rules)"
+rm translator/generation_config.json
+echo '{"max_new_tokens": 6, "temperature": 1.5, "top_k": 3, "repetition_penalty": 1.4}' >language-model/generation_config.json
+cat >continue.cpp <<'CODE'
+#include <limpid/limpid.h>
+#include <iostream>
+#if !defined(LIMPID_VERSION_MAJOR)
+#error limpid.h does not tell the version
+#endif
+int main(int, char** argv) {
+  std::cout << limpid::complete(limpid::load_model(argv[1]), argv[2], {.seed = 5}).text << '\n';
+}
+CODE
+config=$(dirname "$(find "$prefix" -name limpid.pc)")
+# shellcheck disable=SC2046
+g++ -std=c++20 continue.cpp -o continue $(PKG_CONFIG_PATH=$config pkg-config --cflags --libs limpid)
+library_folder=$(dirname "$(find "$prefix" -name liblimpid.so)")
+LD_LIBRARY_PATH=$library_folder ./continue language-model 'Michael Jordan' >by-library
+"$limpid" complete language-model 'Michael Jordan' --seed 5 >by-command
+cmp by-command by-library || fail "the library and the command line continue differently: $(cat by-command by-library)"
+rm language-model/generation_config.json
 if "$examples/generate" /nowhere x 2>message; then fail 'a model that is not there opens'; fi
 grep -q nowhere message || fail "no clear message: $(cat message)"
 
-# ---- pkg-config, statically
-config=$(dirname "$(find "$prefix" -name limpid.pc)")
+# ---- statically: by CMake and by pkg-config
+cmake -S "$source_folder/examples" -B "$work/static" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER=g++ \
+  -DLIMPID_STATIC=ON >/dev/null
+cmake --build "$work/static" --target generate
+says '[0-9]+ tokens, log-probability' "$work/static/generate" language-model 'Michael Jordan'
+if ldd "$work/static/generate" | grep -q liblimpid; then fail 'LIMPID_STATIC links the shared library'; fi
 PKG_CONFIG_PATH=$config pkg-config --exact-version=0.1.0 limpid
 library=$(find "$prefix" -name liblimpid.a)
 flags=$(PKG_CONFIG_PATH=$config pkg-config --static --cflags --libs limpid)

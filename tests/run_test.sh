@@ -95,7 +95,7 @@ for model in marian rnn; do
   cmp -s out four || wrong "$model: a bound of memory changes the result"
   says 0 . translate $model --beam 1
   cp out greedy
-  says 0 . translate $model --sample --temperature 0
+  says 0 . translate $model --samples 1 --temperature 0
   cmp -s out greedy || wrong "$model: the coldest draw is not greedy search"
   says 0 $'^1\t-?[0-9.]+\t' translate $model --n-best 3
   awk -F'\t' '$1 == last && $2 > score {exit 1} {last = $1; score = $2}' out || wrong "$model: n-best is not sorted: $(cat out)"
@@ -107,13 +107,18 @@ for model in marian rnn; do
   "$limpid" translate $model --score --length-penalty 0 <pairs 2>err | cut -f2 >again
   paste scores again | awk '{d = $1 - $2; if (d > 2e-4 || d < -2e-4) exit 1}' ||
     wrong "$model: --score gives other scores than the search: $(paste scores again)"
-  says 0 . translate $model --sample --seed 5 --n-best 2
+  says 0 . translate $model --samples 2 --seed 5
   cp out drawn
-  says 0 . translate $model --sample --seed 5 --n-best 2
+  says 0 . translate $model --sample --seed 5 --n-best 2 # by their old names
   cmp -s out drawn || wrong "$model: the same seed, another draw"
-  says 0 '^z z ' translate $model --prefix 'z z' --max-length 6
-  says 0 . translate $model --max-length 2
-  awk 'NF > 2 {exit 1}' out || wrong "$model: longer than --max-length: $(cat out)"
+  cp in source-lines
+  : >in
+  says 0 . translate $model --text source-lines --samples 2 --seed 5
+  cmp -s out drawn || wrong "$model: --text reads something else than the standard input"
+  cp source-lines in
+  says 0 '^z z ' translate $model --prefix 'z z' --max-tokens 6
+  says 0 . translate $model --max-tokens 2
+  awk 'NF > 2 {exit 1}' out || wrong "$model: longer than --max-tokens: $(cat out)"
   says 0 '^' translate $model --no-repeat-ngram 1 --beam 2
   awk '{split("", seen); for (i = 1; i <= NF; ++i) if (seen[$i]++) exit 1}' out || wrong "$model: repeats: $(cat out)"
   says 0 '^' translate $model --repetition-penalty 3
@@ -148,7 +153,7 @@ says 0 '^' translate ruled
 grep -qw -- "$first" out && wrong "a bad word was written: $(cat out)"
 awk 'NF > 3 {exit 1}' out || wrong "max_length is not kept: $(cat out)"
 printf '{"forced_bos_token_id": %s}' "$id" >ruled/generation_config.json
-says 0 "^$first" translate ruled --max-length 5
+says 0 "^$first" translate ruled --max-tokens 5
 printf '{"bad_words_ids": [[99999]]}' >ruled/generation_config.json
 says 1 'bad_words_ids.*token id' translate ruled
 
@@ -158,7 +163,7 @@ greedy=(--temperature 0 --ignore-end -n 8)
 says 0 . complete lm 'a b c' "${greedy[@]}"
 cp out streamed
 says 0 '^a b c' complete lm 'a b c' "${greedy[@]}" --echo
-says 0 '"ending":"max tokens"' complete lm 'a b c' "${greedy[@]}" --json
+says 0 '"finish_reason":"max tokens"' complete lm 'a b c' "${greedy[@]}" --json
 says 0 '"top":\[\{' complete lm 'a b c' "${greedy[@]}" --json --log-probabilities 2
 says 0 '^ *-[0-9.]+  "' complete lm 'a b c' "${greedy[@]}" --log-probabilities 0
 says 0 . complete lm 'a b c' --seed 3 -n 12 --top-k 5 --top-p 0.9 --min-p 0.01 --repetition-penalty 1.2
@@ -172,7 +177,7 @@ says 0 . complete lm 'a b c' --temperature 0 --ignore-end -n 60
 grep -q 'tokens were forgotten' err || wrong "a full context is not told: $(cat err)"
 says 0 . complete lm 'a b c' --temperature 0 --ignore-end -n 60 --stop-at-context
 grep -q 'context is full' err || wrong 'the end at the context is not told'
-says 0 'time|deadline|"ending":"deadline"' complete lm 'a b c' --seed 1 --ignore-end -n 100000000 --time-limit 0.3 --json
+says 0 'time|deadline|"finish_reason":"deadline"' complete lm 'a b c' --seed 1 --ignore-end -n 100000000 --time-limit 0.3 --json
 says 1 'prompt has .* tokens.*context 24.*shorten' complete lm --temperature 0 "$(yes a | head -30 | tr '\n' ' ')"
 printf 'a b c\n/new\nd e f\n/quit\n' >in
 says 0 . chat lm --temperature 0 -n 4 --ignore-end
@@ -392,7 +397,7 @@ done
 # Without a vocabulary texts are token ids.
 cp -r marian wordless && rm wordless/tokenizer.json wordless/tokenizer_config.json
 printf '5 6 7\n' >in
-says 0 '^[0-9]+( [0-9]+)*$' translate wordless --prefix '9 8' --max-length 4
+says 0 '^[0-9]+( [0-9]+)*$' translate wordless --prefix '9 8' --max-tokens 4
 grep -q '^9 8 ' out || wrong "ids: not begun as asked: $(cat out)"
 grep -q 'token ids' err || wrong "a model without a vocabulary is not told: $(cat err)"
 printf '5 6 7\t8 9\n' >in

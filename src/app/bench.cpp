@@ -48,7 +48,7 @@ int run_bench(int argc, char** argv) {
   decode_line->add_option("--tokens", decode.tokens, "written per sequence")
       ->check(at_least_one)
       ->capture_default_str();
-  decode_line->add_option("--sequences", decode.sequences, "at once")->check(at_least_one)->capture_default_str();
+  decode_line->add_option("--sequences", decode.sequences, "texts at once")->check(at_least_one)->capture_default_str();
   auto* prefill_line = add("prefill", "reading a prompt", prefill.rounds);
   prefill_line->add_option("MODEL", prefill.model, "a folder or file; limpid random makes one")->required();
   prefill_line->add_option("--tokens", prefill.tokens, "of the prompt")->check(at_least_one)->capture_default_str();
@@ -62,7 +62,9 @@ int run_bench(int argc, char** argv) {
   auto* translate_line = add("translate", "translating sentences of one length", translate.rounds);
   translate_line->add_option("MODEL", translate.model, "a folder or file; limpid random makes one")->required();
   translate_line->add_option("--sentences", translate.sentences, "in all")->check(at_least_one)->capture_default_str();
-  translate_line->add_option("--batch", translate.batch, "at once")->check(at_least_one)->capture_default_str();
+  translate_line->add_option("--batch-size", translate.batch, "texts at once")
+      ->check(at_least_one)
+      ->capture_default_str();
   translate_line->add_option("--beam", translate.beam, "1: greedy")->check(CLI::Range(1, 1000))->capture_default_str();
   translate_line->add_option("--tokens", translate.tokens, "of every source, and written for each")
       ->check(at_least_one)
@@ -74,7 +76,7 @@ int run_bench(int argc, char** argv) {
   embed_line->add_option("--tokens", embed.tokens, "without --ids: of every text")
       ->check(at_least_one)
       ->capture_default_str();
-  embed_line->add_option("--batch", embed.batch, "at once")->check(at_least_one)->capture_default_str();
+  embed_line->add_option("--batch-size", embed.batch, "texts at once")->check(at_least_one)->capture_default_str();
   auto* allreduce_line = add("allreduce", "gradients between the ranks of mpirun", allreduce.rounds);
   allreduce_line->add_option("--mb", allreduce.mb, "of gradients")
       ->check(CLI::Range(1, 1 << 16))
@@ -93,7 +95,7 @@ int run_bench(int argc, char** argv) {
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
   const auto add_load = [&](CLI::App* bench, LoadBench& load) {
-    bench->add_option("--prompts", load.prompts, "a file of prompts, a line each")->required();
+    bench->add_option("--prompts", load.prompts, "a file of prompts, one per line")->required();
     bench->add_option("--clients", load.clients, "that ask one thing after another")
         ->check(CLI::Range(1, 1 << 14))
         ->capture_default_str();

@@ -78,9 +78,8 @@ class Conversation {
   void answer(const std::string& line) {
     if (format_) turns_.push_back({{"role", "user"}, {"content", line}});
     CompletionRequest request{.ids = format_ ? template_ids() : plain_ids(line)};
-    request.options = options_.complete.completion;
+    request.options = options_for(options_.complete, loaded_, std::ssize(request.ids));
     request.sample = turn_++;
-    request.options.max_tokens = most_tokens(options_.complete, loaded_, std::ssize(request.ids));
     const size_t prompt_tokens = request.ids.size();
     request.listener = [json = options_.complete.json](const CompletionPart& part) {
       if (!json) show(part.text);
@@ -90,7 +89,7 @@ class Conversation {
     const Interruptible interruptible;
     const auto begin = std::chrono::steady_clock::now();
     Completion completion;
-    engine_.add(make_completion(loaded_.config(), *loaded_.tokenizers.target, std::move(request),
+    engine_.add(make_completion(loaded_.config(), loaded_.writer(), std::move(request),
                                 [&](Completion result) { completion = std::move(result); }),
                 deadline_of(options_.complete));
     while (engine_.step()) {
@@ -102,10 +101,11 @@ class Conversation {
     else
       for (const GeneratedToken& token : completion.tokens) plain_.push_back(token.id);
     if (options_.complete.json)
-      return show(one_line(to_json(options_.complete, *loaded_.tokenizers.target, {line, turn_ - 1, prompt_tokens},
-                                   completion)) +
+      return show(one_line(completion_json(loaded_.writer(),
+                                           {line, options_.complete.completion.seed, turn_ - 1, prompt_tokens},
+                                           completion, false, false)) +
                   '\n');
-    tell(options_.complete, *loaded_.tokenizers.target, completion, "");
+    tell(options_.complete, loaded_.writer(), completion, "");
     if (isatty(STDERR_FILENO))
       fmt::print(stderr, "({} tokens, {:.1f} tokens/s)\n", completion.tokens.size(),
                  static_cast<double>(completion.tokens.size()) / std::max(seconds.count(), 1e-9));
@@ -130,13 +130,13 @@ class Conversation {
 
   // Of a conversation that leaves no room for an answer the oldest turns are dropped, question and answer together.
   std::vector<int32_t> template_ids() {
-    std::vector<int32_t> ids = format_->ids(*loaded_.tokenizers.source, messages(), chat_);
+    std::vector<int32_t> ids = format_->ids(loaded_.reader(), messages(), chat_);
     int64_t dropped = 0;
     const int64_t room = context() / 4;
     while (context() > 0 && std::ssize(ids) + room > context() && turns_.size() > 2) {
       turns_.erase(turns_.begin(), turns_.begin() + 2);
       dropped += 2;
-      ids = format_->ids(*loaded_.tokenizers.source, messages(), chat_);
+      ids = format_->ids(loaded_.reader(), messages(), chat_);
     }
     if (dropped > 0)
       fmt::print(stderr, "limpid chat: the context of {} tokens is full: the oldest {} messages were dropped\n",
@@ -148,12 +148,12 @@ class Conversation {
     if (plain_.empty()) {
       plain_ = input_ids(loaded_, line);
     } else {
-      const auto more = loaded_.tokenizers.source->encode(line);
+      const auto more = loaded_.reader().encode(line);
       plain_.insert(plain_.end(), more.begin(), more.end());
     }
     if (context() > 0 && std::ssize(plain_) > context()) {
       const auto surplus = std::ssize(plain_) - std::max<int64_t>(2, context() / 2);
-      const int64_t begin = plain_[0] == loaded_.tokenizers.source->special().begin ? 1 : 0;
+      const int64_t begin = plain_[0] == loaded_.reader().special().begin ? 1 : 0;
       plain_.erase(plain_.begin() + begin, plain_.begin() + begin + surplus);
       fmt::print(stderr, "limpid chat: the context of {} tokens is full: the oldest {} tokens were dropped\n",
                  context(), surplus);
@@ -227,7 +227,7 @@ int run_chat(int argc, char** argv) {
                    "limpid chat MODEL --system \"Answer in one sentence.\"");
   ChatCommandOptions options;
   CompletionOptions& completion = options.complete.completion;
-  completion.sampling = {.temperature = 0.8, .top_k = 40, .top_p = 0.95};
+  completion.sampling = usual_sampling();
   line.add_option("MODEL", options.complete.model, "a model's folder, or a .gguf or .bin file")->required();
   line.add_option("--system", options.system, "the system prompt: how the model is to behave");
   line.add_option("--variables", options.variables,
@@ -253,9 +253,10 @@ int run_chat(int argc, char** argv) {
   for (const std::string& note : loaded.config().notes) fmt::print(stderr, "limpid chat: {}\n", note);
   check(loaded.config().continues_text(), "[chat] a model of type \"{}\" does not talk: take a language model",
         loaded.config().model_type);
-  take_sampling_defaults(line, loaded.generation, completion.sampling, completion.rules);
-  options.complete.max_tokens_open = line.count("--max-tokens") == 0;
-  if (line.count("--seed") == 0 && completion.sampling.temperature > 0) completion.seed = std::random_device{}();
+  options.complete.request = asked_of(line, completion.sampling, completion.rules);
+  options.complete.request.max_tokens = given(line, "--max-tokens", completion.max_tokens);
+  if (line.count("--seed") == 0 && options_for(options.complete, loaded, 0).sampling.temperature > 0)
+    completion.seed = std::random_device{}();
   converse(options, loaded);
   return 0;
 }

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
+#include <nlohmann/json.hpp>
 
 #include "app/command.h"
 #include "app/line_texts.h"
 #include "inference/fill_mask.h"
+#include "inference/results_json.h"
 
 namespace limpid {
 namespace {
@@ -20,29 +21,12 @@ struct ClassifyOptions {
   bool json = false;
 };
 
-// Labels from the likeliest on.
-std::vector<size_t> ranked(const std::vector<double>& probabilities) {
-  std::vector<size_t> order(probabilities.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return probabilities[a] > probabilities[b]; });
-  return order;
-}
-
-void write(const std::string& text, const std::vector<double>& probabilities, const Config& config,
+void write(const std::string& text, const std::vector<double>& numbers, const Config& config,
            const ClassifyOptions& options) {
-  const std::vector<std::string>& labels = config.labels;
-  const std::vector<size_t> order = ranked(probabilities);
-  if (options.json) {
-    const bool scores = label_numbers(config) == LabelNumbers::scores;
-    nlohmann::ordered_json all = nlohmann::ordered_json::object();
-    for (const size_t label : order) all[labels[label]] = probabilities[label];
-    const nlohmann::ordered_json line = {
-        {"text", text}, {"label", labels[order[0]]}, {scores ? "scores" : "probabilities", all}};
-    fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-    return;
-  }
+  if (options.json) return fmt::print("{}\n", one_line(labels_json(text, numbers, config)));
+  const std::vector<size_t> order = ranked_labels(numbers);
   for (size_t i = 0; i < std::min(order.size(), static_cast<size_t>(options.top)); ++i)
-    fmt::print("{}{}\t{:.4f}", i == 0 ? "" : "\t", labels[order[i]], probabilities[order[i]]);
+    fmt::print("{}{}\t{:.4f}", i == 0 ? "" : "\t", config.labels[order[i]], numbers[order[i]]);
   fmt::print("\n");
 }
 
@@ -61,7 +45,7 @@ int run_classify(int argc, char** argv) {
   ClassifyOptions options;
   line.add_option("MODEL", options.model, "the folder of an encoder model that was trained on texts with labels")
       ->required();
-  line.add_option("FILES", options.files, "texts, a line each, plain or gzip (none or -: the standard input)");
+  line.add_option("FILES,--text", options.files, "texts, one per line, plain or gzip (none or -: the standard input)");
   line.add_option("--top", options.top, "show so many labels, the likeliest first")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();

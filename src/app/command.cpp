@@ -64,16 +64,30 @@ struct Renamed {
 
 // Names of options that have become others. The old ones go on working and say so.
 constexpr Renamed kRenamed[] = {{"--texts-at-once", "--batch-size"},
+                                {"--batch", "--batch-size"},
                                 {"--log-probabilities", "--logprobs"},
                                 {"--draws", "--resamples"},
+                                {"--max-length", "--max-tokens"},
+                                {"--sample", "--samples=1"},
+                                {"--file", "--text"},
                                 {"--write", "--out"}};
+
+// The subcommand that the first of the words that can names, or else the command itself.
+const CLI::App& named_command(const CLI::App& app, const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    for (const CLI::App* sub : app.get_subcommands({}))
+      if (sub->get_name() == word) return *sub;
+  return app;
+}
 
 // The arguments with new names for old ones, where the command has the new one and not the old.
 std::vector<std::string> with_new_names(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> names, words(argv + 1, argv + argc);
-  collect_options(app, names);
+  for (const CLI::App* at = &named_command(app, words); at; at = at->get_parent())  // its options and its command's
+    for (const CLI::Option* option : at->get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   const auto known = [&](const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::find(names.begin(), names.end(), name.substr(0, name.find('='))) != names.end();
   };
   for (std::string& word : words)
     for (const Renamed& option : kRenamed) {

@@ -54,10 +54,10 @@ class Writer {
 
   void add(const std::string& prompt, uint64_t sample, std::optional<Engine::Clock::time_point> deadline) {
     if (sample == 0 && loaded_.config().continues_text())
-      for (const std::string& note : unknown_word_notes(*loaded_.tokenizers.source, prompt))
+      for (const std::string& note : unknown_word_notes(loaded_.reader(), prompt))
         fmt::print(stderr, "limpid complete: {}\n", note);
-    CompletionRequest request{.ids = input_ids(loaded_, prompt), .options = options_.completion, .sample = sample};
-    request.options.max_tokens = most_tokens(options_, loaded_, std::ssize(request.ids));
+    CompletionRequest request{.ids = input_ids(loaded_, prompt), .sample = sample};
+    request.options = options_for(options_, loaded_, std::ssize(request.ids));
     prompt_tokens_.push_back(request.ids.size());
     if (stream_)
       request.listener = [](const CompletionPart& part) {
@@ -65,17 +65,19 @@ class Writer {
         return true;
       };
     const size_t place = added_++;
-    engine_.add(make_completion(loaded_.config(), *loaded_.tokenizers.target, std::move(request),
+    engine_.add(make_completion(loaded_.config(), loaded_.writer(), std::move(request),
                                 [this, place](Completion completion) { results_[place] = std::move(completion); }),
                 deadline);
   }
 
   void write(const std::string& prompt) {
     const Completion& result = *results_[next_];
-    const Tokenizer& tokenizer = *loaded_.tokenizers.target;
+    const Tokenizer& tokenizer = loaded_.writer();
     if (options_.json) {
       const auto sample = static_cast<uint64_t>(next_ % static_cast<size_t>(options_.samples));
-      fmt::print("{}\n", one_line(to_json(options_, tokenizer, {prompt, sample, prompt_tokens_[next_]}, result)));
+      fmt::print("{}\n",
+                 one_line(completion_json(tokenizer, {prompt, options_.completion.seed, sample, prompt_tokens_[next_]},
+                                          result, options_.echo, options_.log_probabilities > 0)));
       return show("");
     }
     if (!stream_) fmt::print("==> {} <==\n{}{}", next_ + 1, options_.echo ? prompt : "", result.text);
@@ -95,8 +97,8 @@ class Writer {
 void add_options(CommandLine& line, CompleteOptions& options) {
   CompletionOptions& completion = options.completion;
   line.add_option("MODEL", options.model, "a model's folder, or a file it can be read from")->required();
-  line.add_option("PROMPTS", options.prompts, "prompts to continue (none: --file or the standard input)");
-  line.add_option("--file", options.file, "read the prompt from a file, plain or gzip");
+  line.add_option("PROMPTS", options.prompts, "prompts to continue (none: --text or the standard input)");
+  line.add_option("--text", options.file, "read the prompt from this file, plain or gzip");
   line.add_flag("--lines", options.lines, "every line of the input is a prompt of its own (else all of it is one)");
   line.add_option("-n,--max-tokens", completion.max_tokens, "most tokens to write")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
@@ -135,7 +137,7 @@ int run_complete(int argc, char** argv) {
   CommandLine line("complete", "Continues a prompt, token by token; with an encoder model, fills its masks.",
                    "limpid complete MODEL \"Once upon a time\" --temperature 0.7 --max-tokens 100");
   CompleteOptions options;
-  options.completion.sampling = {.temperature = 0.8, .top_k = 40, .top_p = 0.95};
+  options.completion.sampling = usual_sampling();
   add_options(line, options);
   if (const auto code = line.read(argc, argv)) return *code;
   options.completion.top = std::max<int64_t>(options.log_probabilities, 0);
@@ -148,9 +150,9 @@ int run_complete(int argc, char** argv) {
     fill_masks_of(options, loaded);
     return 0;
   }
-  take_sampling_defaults(line, loaded.generation, options.completion.sampling, options.completion.rules);
-  options.max_tokens_open = line.count("--max-tokens") == 0;
-  if (line.count("--seed") == 0 && options.completion.sampling.temperature > 0) {
+  options.request = asked_of(line, options.completion.sampling, options.completion.rules);
+  options.request.max_tokens = given(line, "--max-tokens", options.completion.max_tokens);
+  if (line.count("--seed") == 0 && options_for(options, loaded, 0).sampling.temperature > 0) {
     options.completion.seed = std::random_device{}();
     if (!options.json) fmt::print(stderr, "limpid complete: --seed {}\n", options.completion.seed);
   }

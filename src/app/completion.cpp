@@ -13,13 +13,11 @@
 namespace limpid {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string quoted(const Tokenizer& tokenizer, int32_t id) { return one_line(Json(tokenizer.piece(id))); }
+std::string quoted(const Tokenizer& tokenizer, int32_t id) {
+  return one_line(nlohmann::ordered_json(tokenizer.piece(id)));
+}
 
 }  // namespace
-
-std::string one_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 std::vector<std::string> read_prompts(const CompleteOptions& options, bool lines) {
   if (!options.prompts.empty()) return options.prompts;
@@ -45,12 +43,8 @@ std::optional<Engine::Clock::time_point> deadline_of(const CompleteOptions& opti
   return Engine::Clock::now() + std::chrono::duration_cast<Engine::Clock::duration>(time);
 }
 
-int64_t most_tokens(const CompleteOptions& options, const LoadedModel& loaded, int64_t prompt_tokens) {
-  const GenerationConfig& defaults = loaded.generation;
-  if (!options.max_tokens_open) return options.completion.max_tokens;
-  if (defaults.max_tokens) return std::max<int64_t>(1, *defaults.max_tokens);
-  if (defaults.max_length) return std::max<int64_t>(1, *defaults.max_length - prompt_tokens);
-  return options.completion.max_tokens;
+CompletionOptions options_for(const CompleteOptions& options, const LoadedModel& loaded, int64_t prompt_tokens) {
+  return merged_completion(options.request, loaded.generation, prompt_tokens, options.completion);
 }
 
 void show(std::string_view text) {
@@ -72,9 +66,9 @@ void tell(const CompleteOptions& options, const Tokenizer& tokenizer, const Comp
     fmt::print(stderr,
                "limpid complete: {}longer than the model's context: its first {} tokens were forgotten on the way\n",
                which, completion.forgotten);
-  if (completion.ending == FinishReason::context_full)
+  if (completion.finish_reason == FinishReason::context_full)
     fmt::print(stderr, "limpid complete: {}ended because the model's context is full\n", which);
-  if (completion.ending == FinishReason::deadline)
+  if (completion.finish_reason == FinishReason::deadline)
     fmt::print(stderr, "limpid complete: {}ended after {} s (--time-limit)\n", which, options.seconds);
   if (options.log_probabilities < 0) return;
   for (const GeneratedToken& token : completion.tokens)
@@ -82,38 +76,8 @@ void tell(const CompleteOptions& options, const Tokenizer& tokenizer, const Comp
                shares(tokenizer, token.top));
 }
 
-Json top_json(const Tokenizer& tokenizer, const std::vector<TokenScore>& top) {
-  Json result = Json::array();
-  for (const TokenScore& token : top)
-    result.push_back({{"id", token.id},
-                      {"token", tokenizer.piece(token.id)},
-                      {"log_probability", static_cast<double>(token.log_probability)}});
-  return result;
-}
-
-Json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const PromptFacts& prompt,
-             const Completion& completion) {
-  Json tokens = Json::array();
-  for (const GeneratedToken& token : completion.tokens) {
-    tokens.push_back(
-        {{"id", token.id}, {"token", tokenizer.piece(token.id)}, {"log_probability", token.log_probability}});
-    if (options.log_probabilities > 0) tokens.back()["top"] = top_json(tokenizer, token.top);
-  }
-  Json result = {{"prompt", prompt.text},
-                 {"text", (options.echo ? prompt.text : "") + completion.text},
-                 {"ending", name_of(completion.ending)}};
-  if (completion.ending == FinishReason::stop_string) result["stop_string"] = completion.stop_string;
-  result.update({{"seed", options.completion.seed},
-                 {"sample", prompt.sample},
-                 {"prompt_tokens", prompt.tokens},
-                 {"forgotten_tokens", completion.forgotten},
-                 {"log_probability", completion.log_probability},
-                 {"tokens", tokens}});
-  return result;
-}
-
 void fill_masks_of(const CompleteOptions& options, const LoadedModel& loaded) {
-  const Tokenizer& tokenizer = *loaded.tokenizers.source;
+  const Tokenizer& tokenizer = loaded.reader();
   const SpecialIds special = tokenizer.special();
   const int64_t top = options.log_probabilities > 0 ? options.log_probabilities : 5;
   const auto mask = static_cast<int32_t>(loaded.config().mask_token.value_or(special.mask));
@@ -126,10 +90,7 @@ void fill_masks_of(const CompleteOptions& options, const LoadedModel& loaded) {
                  tokenizer.piece(mask));
     for (const FilledMask& filled : masks) ids[filled.position] = filled.top.at(0).id;
     if (options.json) {
-      Json all = Json::array();
-      for (const FilledMask& filled : masks)
-        all.push_back({{"position", filled.position}, {"top", top_json(tokenizer, filled.top)}});
-      fmt::print("{}\n", one_line({{"text", text}, {"filled", tokenizer.decode(ids)}, {"masks", all}}));
+      fmt::print("{}\n", one_line(masks_json(tokenizer, text, tokenizer.decode(ids), masks)));
       continue;
     }
     fmt::print("{}\n", tokenizer.decode(ids));

@@ -1,5 +1,5 @@
 #pragma once
-// What the ways of limpid complete and limpid chat have in common: at once, in a chat, and filling masks.
+// What limpid complete and limpid chat have in common: at once, in a chat, and filling masks.
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +9,8 @@
 
 #include "inference/complete.h"
 #include "inference/loaded_model.h"
+#include "inference/request_options.h"
+#include "inference/results_json.h"
 
 namespace limpid {
 
@@ -21,17 +23,18 @@ struct CompleteOptions {
   int64_t samples = 1, max_batch = 16;
   int64_t memory = 0;            // bytes; 0: no bound
   double seconds = 0;            // that writing may take; 0: any
-  bool max_tokens_open = false;  // the user left it open: as the model's files wish
-  CompletionOptions completion;
+  CompletionOptions completion;  // the usual, and what was said
+  RequestOptions request;        // what was said
 };
 
-// The prompts of the command line; else of the input: a prompt a line, or all of it as one, without its last line end.
+// The prompts of the command line; else of the input: one prompt per line, or all of it as one, without its last line
+// end.
 std::vector<std::string> read_prompts(const CompleteOptions& options, bool lines);
 
 EngineOptions engine_options(const CompleteOptions& options);
 std::optional<Engine::Clock::time_point> deadline_of(const CompleteOptions& options);  // counted from now
-// To write for a prompt of so many: what the user says, else what the model's files say, else the usual.
-int64_t most_tokens(const CompleteOptions& options, const LoadedModel& loaded, int64_t prompt_tokens);
+// How a prompt of so many tokens is continued: what the user says, else what the model's files say, else the usual.
+CompletionOptions options_for(const CompleteOptions& options, const LoadedModel& loaded, int64_t prompt_tokens);
 
 // On the standard output, at once.
 void show(std::string_view text);
@@ -42,17 +45,6 @@ void tell(const CompleteOptions& options, const Tokenizer& tokenizer, const Comp
 
 // Tokens with their shares: "the" 41.0 %, "a" 12.5 %.
 std::string shares(const Tokenizer& tokenizer, const std::vector<TokenScore>& tokens);
-
-nlohmann::ordered_json top_json(const Tokenizer& tokenizer, const std::vector<TokenScore>& top);
-// Which text it is that was gone on with.
-struct PromptFacts {
-  const std::string& text;
-  uint64_t sample;
-  size_t tokens;
-};
-nlohmann::ordered_json to_json(const CompleteOptions& options, const Tokenizer& tokenizer, const PromptFacts& prompt,
-                               const Completion& completion);
-std::string one_line(const nlohmann::ordered_json& json);  // bytes that are no text are replaced
 
 // Encoder models: the text with the likeliest tokens at its masks, and for each mask the likeliest ones.
 void fill_masks_of(const CompleteOptions& options, const LoadedModel& loaded);

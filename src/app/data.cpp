@@ -210,7 +210,8 @@ void show(const DataOptions& options) {
 void write(const DataOptions& options) {
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
-  check(!error, "[data] {}: cannot be created ({}): choose another --out", options.out, error.message());
+  check(!error, "[data] {}: cannot be created ({}): choose another --out", options.out,
+        [&] { return error.message(); });
   Written written(options.out);
   if (options.name == "english-korean")
     write_english_korean(options, written);

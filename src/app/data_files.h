@@ -25,7 +25,7 @@ class Lines {
   void commit() {
     flush();
     check(!std::filesystem::exists(path_) || hash_file(path_) == hash_.value(),
-          "[data] {}: is there already with other contents: name another folder, or remove it", path_.string());
+          "[data] {}: is there already with other contents: name another folder, or remove it", path_);
     file_.commit();
   }
 

@@ -43,7 +43,7 @@ std::vector<StoredFile> read_manifest(const fs::path& path) {
     if (line->empty() || line->front() == '#') continue;
     const std::vector<std::string> fields = split_tabs(*line);
     check(fields.size() == 5 && safe_name(fields[0]) && safe_name(fields[1]) && fields[3].size() == 64,
-          "[get] {}, line {}: should be name, file, bytes, SHA-256 and address, with tabs between them", file.string(),
+          "[get] {}, line {}: should be name, file, bytes, SHA-256 and address, with tabs between them", file,
           reader.line());
     const size_t mark = std::min(fields[4].find('#'), fields[4].size());
     files.push_back({fields[0], fields[1], std::atoll(fields[2].c_str()), fields[3], fields[4].substr(0, mark),

@@ -138,7 +138,7 @@ HeldOut score(const LoadedModel& model, const EnglishKorean& grammar, Split spli
   }
   int64_t right = 0;
   for (const auto& hypotheses : translate(*model.model, sources, {.beam = 1, .scores = false})) {
-    result.written.push_back(model.tokenizers.target->decode(hypotheses.at(0).ids));
+    result.written.push_back(model.writer().decode(hypotheses.at(0).ids));
     right += result.written.back() == references[result.written.size() - 1];
   }
   result.bleu = bleu(result.written, references).score;

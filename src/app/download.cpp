@@ -43,7 +43,7 @@ int go_on(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
 void sync(const fs::path& path, const char* hint) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   check(file.get() >= 0 && (::fsync(file.get()) == 0 || errno == EINVAL), "[get] {}: cannot be brought to the disk: {}",
-        path.string(), hint);
+        path, hint);
 }
 
 int64_t size_of(const fs::path& path) {
@@ -58,7 +58,7 @@ void fetch(const Download& file, const fs::path& part, const std::function<bool(
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(std::fopen(part.c_str(), before > 0 ? "r+b" : "wb"),
                                                                std::fclose);
   check(output != nullptr && std::fseek(output.get(), 0, SEEK_END) == 0,
-        "[get] {}: cannot be written: look at its folder's owner, mode and free space", part.string());
+        "[get] {}: cannot be written: look at its folder's owner, mode and free space", part);
   const std::unique_ptr<CURL, void (*)(CURL*)> curl(curl_easy_init(), curl_easy_cleanup);
   check(curl != nullptr, "[get] libcurl could not be started");
   Transfer transfer{output.get(), before, &progress};
@@ -87,9 +87,9 @@ void fetch(const Download& file, const fs::path& part, const std::function<bool(
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
   if (before > 0 && code == CURLE_RANGE_ERROR) return;             // the server cannot resume
   if (code == CURLE_HTTP_RETURNED_ERROR && status == 416) return;  // all of it is there already
-  check(code != CURLE_WRITE_ERROR, "[get] {}: cannot be written: is the disk full?", part.string());
+  check(code != CURLE_WRITE_ERROR, "[get] {}: cannot be written: is the disk full?", part);
   check(code == CURLE_OK, "[get] {}: {}", file.url, *reason ? reason : curl_easy_strerror(code));
-  check(std::fflush(output.get()) == 0, "[get] {}: cannot be written: is the disk full?", part.string());
+  check(std::fflush(output.get()) == 0, "[get] {}: cannot be written: is the disk full?", part);
 }
 
 // All of the tarball, of which nobody says how long it is: the server does.

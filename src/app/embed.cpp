@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "app/command.h"
 #include "app/line_texts.h"
 #include "inference/embedding.h"
 #include "inference/model_text.h"
+#include "inference/results_json.h"
 
 namespace limpid {
 namespace {
@@ -30,11 +33,7 @@ void take_settings(const CommandLine& line, const SentenceSettings& settings, Em
 }
 
 void write(const std::string& text, const std::vector<real>& vector, bool json) {
-  if (json) {
-    const nlohmann::ordered_json line = {{"text", text}, {"vector", vector}};
-    fmt::print("{}\n", line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-    return;
-  }
+  if (json) return fmt::print("{}\n", one_line(vector_json(text, vector)));
   std::string line;
   for (const real x : vector) fmt::format_to(std::back_inserter(line), "{}{:.6g}", line.empty() ? "" : " ", x);
   fmt::print("{}\n", line);
@@ -64,7 +63,7 @@ int run_embed(int argc, char** argv) {
                    "echo \"Good morning.\" | limpid embed MODEL");
   EmbedOptions options;
   line.add_option("MODEL", options.model, "a model's folder, or a file it can be read from")->required();
-  line.add_option("FILES", options.files, "texts, a line each, plain or gzip (none or -: the standard input)");
+  line.add_option("FILES,--text", options.files, "texts, one per line, plain or gzip (none or -: the standard input)");
   line.add_option(
           "--pooling", options.embedding.pooling,
           "of the vectors of its tokens: mean, first, last or largest (default: as modules.json says, else mean)")

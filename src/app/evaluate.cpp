@@ -39,11 +39,11 @@ int run_evaluate(int argc, char** argv) {
       ->check(CLI::IsMember({"13a", "intl", "char", "none"}));
   line.add_flag("--lowercase", scores.lowercase, "upper and lower case are the same");
   line.add_flag("--confidence", scores.confidence, "with intervals by bootstrap resampling");
-  line.add_option("--resamples", scores.draws,
+  line.add_option("--resamples", scores.resamples,
                   "resamples of the bootstrap; a comparison's randomisation makes ten times as many")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
-  line.add_option("--seed", scores.seed, "of the draws")->capture_default_str();
+  line.add_option("--seed", scores.seed, "of the resampling")->capture_default_str();
   line.add_option("--digits", scores.digits, "digits after the point")->capture_default_str()->check(CLI::Range(0, 17));
   line.add_flag("--json", scores.json, "print JSON, one object per line, with all digits");
   if (const auto code = line.read(argc, argv)) return *code;

@@ -108,7 +108,7 @@ int evaluate_translations(const EvaluateModelOptions& options, const LoadedModel
   for (size_t begin = 0; begin < sources.size(); begin += kAtOnce) {
     const size_t count = std::min(kAtOnce, sources.size() - begin);
     for (const auto& hypotheses : translate(*loaded.model, std::span(sources).subspan(begin, count), generate))
-      system.lines.push_back(loaded.tokenizers.target->decode(hypotheses.at(0).ids));
+      system.lines.push_back(loaded.writer().decode(hypotheses.at(0).ids));
     progress.update(static_cast<int64_t>(begin + count), "translating");
   }
   progress.clear();

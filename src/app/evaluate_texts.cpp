@@ -10,7 +10,7 @@ std::vector<std::string> read_lines(const std::filesystem::path& path) {
   std::vector<std::string> lines;
   LineReader reader(path);
   while (const auto line = reader.next()) lines.emplace_back(*line);
-  check(!lines.empty(), "[evaluate] {}: has no lines: give a text with one sentence per line", path.string());
+  check(!lines.empty(), "[evaluate] {}: has no lines: give a text with one sentence per line", path);
   return lines;
 }
 
@@ -20,7 +20,7 @@ void check_same_length(const std::filesystem::path& path, size_t lines, const st
       lines == reference_lines,
       "[evaluate] {} has {} lines and {} has {}: line n of one must translate line n of the other; is one of them cut "
       "off, or of another text?",
-      path.string(), lines, reference_path.string(), reference_lines);
+      path, lines, reference_path, reference_lines);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ int run_export(int argc, char** argv) {
   std::string model, out, format = "auto";
   int bits = 32;
   line.add_option("MODEL", model, "a folder or file that holds a model")->required();
-  line.add_option("OUT", out, "what to write: NAME.gguf, NAME.bin (llama2.c), else a folder")->required();
+  line.add_option("OUT,--out", out, "what to write: NAME.gguf, NAME.bin (llama2.c), else a folder")->required();
   line.add_option("--format", format, "what to write, whatever its name is")
       ->check(CLI::IsMember({"auto", "folder", "gguf", "llama2.c"}))
       ->capture_default_str();

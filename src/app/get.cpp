@@ -53,8 +53,9 @@ std::vector<StoredFile> files_of(const std::string& name, const std::vector<Stor
     if (file.name == name) files.push_back(file);
     names.emplace_back(file.name);
   }
-  check(!files.empty(), "[get] there is no data set {}{}; {} get lists all", name, did_you_mean(name, names),
-        program_name());
+  check(
+      !files.empty(), "[get] there is no data set {}{}; {} get lists all", name,
+      [&] { return did_you_mean(name, names); }, program_name());
   return files;
 }
 

@@ -35,12 +35,17 @@ std::string value_word(const CLI::Option& option) {
 }
 
 std::string names_of(const CLI::Option& option) {
-  if (option.get_positional()) return option.get_name(true) + (option.get_expected_max() > 1 ? " …" : "");
+  const std::string more = option.get_expected_max() > 1 ? " …" : "";
   std::string names;
+  if (option.get_positional()) {  // some may be given by name too
+    names = option.get_name(true) + more;
+    for (const std::string& name : option.get_lnames()) names += ", --" + name;
+    return names;
+  }
   for (const std::string& name : option.get_snames()) names += (names.empty() ? "-" : ", -") + name;
   for (const std::string& name : option.get_lnames()) names += (names.empty() ? "--" : ", --") + name;
   const std::string word = value_word(option);
-  if (!word.empty()) names += ' ' + word + (option.get_expected_max() > 1 ? " …" : "");
+  if (!word.empty()) names += ' ' + word + more;
   return names;
 }
 

@@ -59,7 +59,7 @@ int run_induction(int argc, char** argv) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   line.add_option("--heads", study.heads, "of a layer")->check(CLI::PositiveNumber)->capture_default_str();
-  line.add_option("--batch", study.batch, "sequences per step")->check(CLI::PositiveNumber)->capture_default_str();
+  line.add_option("--batch-size", study.batch, "sequences per step")->check(CLI::PositiveNumber)->capture_default_str();
   line.add_option("--learning-rate", study.learning_rate, "after 100 steps of warm-up")->capture_default_str();
   line.add_option("--alphabet", study.alphabet, "number of letters")->capture_default_str();
   line.add_option("--shortest", study.shortest, "letters of the shortest sequence that is repeated")

@@ -76,13 +76,12 @@ void add_training(Json& info, const fs::path& folder) {
 
 Json info_of(const fs::path& path) {
   std::error_code none;
-  check(fs::exists(path, none), "[info] there is no {}", path.string());
+  check(fs::exists(path, none), "[info] there is no {}", path);
   Json info = {{"path", path.string()}};
   try {
     const LoadedModel loaded = load_model(path, {.need_tokenizers = false});
     const Config& config = loaded.config();
-    const ParameterTable table =
-        parameter_table([&](const WeightVisitor& visitor) { loaded.model->visit_parameters(visitor); });
+    const ParameterTable table = parameter_table(*loaded.model);
     info["opens"] = true;
     info["is"] = fs::is_directory(path, none) ? "a model folder" : kind_of_file(path);
     info["model"] = family_text(config);

@@ -38,7 +38,7 @@ constexpr const char* kExamples = R"(limpid look MODEL heatmap 'To be, or not' -
          limpid look MODEL facts
          limpid look MODEL beam 'The teacher reads three books.' --beam 4
          limpid look MODEL weight model.decoder.layers.1.fc1.weight --svg fc1.svg
-         limpid look MODEL capture --file lines.txt --tap 'decoder.*.cross_attn.pattern' --out patterns.safetensors)";
+         limpid look MODEL capture --text lines.txt --tap 'decoder.*.cross_attn.pattern' --out patterns.safetensors)";
 
 InterventionList read_interventions(const LookOptions& options) {
   if (options.interventions.empty()) return {};
@@ -61,7 +61,7 @@ Example fitting_example(const Session& session, const Text& text) {
   return example;
 }
 
-// What is wrong where the word behind the model is none of the parts; else nothing.
+// What is wrong where the word behind the model is no subcommand; else nothing.
 std::string unknown_part(std::span<const LookPart> parts, int argc, char** argv) {
   if (argc < 3 || argv[1][0] == '-' || argv[2][0] == '-') return "";
   std::vector<std::string> names;
@@ -69,7 +69,7 @@ std::string unknown_part(std::span<const LookPart> parts, int argc, char** argv)
   if (std::find(names.begin(), names.end(), argv[2]) != names.end()) return "";
   if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return "";  // the model is missing or comes later
   const std::vector<std::string_view> known(names.begin(), names.end());
-  return fmt::format("there is no part \"{}\": it is one of {}{}", argv[2], fmt::join(names, ", "),
+  return fmt::format("there is no subcommand \"{}\": it is one of {}{}", argv[2], fmt::join(names, ", "),
                      did_you_mean(argv[2], known));
 }
 
@@ -98,7 +98,7 @@ void add_text_options(CLI::App& part, LookOptions& options) {
 
 void add_corpus_options(CLI::App& part, CorpusOptions& corpus, bool required) {
   auto* text = part.add_option("--text", corpus.files,
-                               "a file of texts, a line each, plain or gzip; of encoder-decoder models SOURCE TARGET");
+                               "a file of texts, one per line, plain or gzip; of encoder-decoder models SOURCE TARGET");
   text->expected(1, 2);
   if (required) text->required();
   part.add_option("--window", corpus.window, "read the file as one stream in windows of so many tokens (0: lines)")

@@ -64,7 +64,7 @@ void run_capture(const LookOptions& options, const CaptureCommand& command) {
     examples = [example](const std::function<void(const Example&)>& use) { use(*example); };
   } else {
     check(!session.two_sided() || command.files.size() == 2,
-          "[capture] this model reads pairs: name two files, --file SOURCE TARGET, line by line");
+          "[capture] this model reads pairs: name two files, --text SOURCE TARGET, line by line");
     examples = [&](const std::function<void(const Example&)>& use) { each_line(session, command.files, use); };
   }
   const CapturePlan plan = plan_capture(session.model(), command.capture, examples);
@@ -95,12 +95,12 @@ LookPart add_look_capture(CLI::App& look, LookOptions& options) {
   add_text_options(*part, options);
   part->add_option("--tap", command->capture.patterns, "names or patterns with *, our own or TransformerLens'")
       ->required();
-  part->add_option("--file", command->files,
-                   "texts, a line each, plain or gzip; of encoder-decoder models SOURCE TARGET")
+  part->add_option("--text", command->files,
+                   "texts, one per line, plain or gzip; of encoder-decoder models SOURCE TARGET")
       ->expected(1, 2);
   part->add_option("--generate", command->generate,
                    "let the model write at most so many tokens and capture the values with which it does")
-      ->excludes("--file")
+      ->excludes("--text")
       ->check(CLI::Range(1, 1 << 20));
   part->add_option("--layer", command->capture.layers, "only these layers");
   part->add_option("--position", command->capture.positions, "only these positions; -1 is the last");

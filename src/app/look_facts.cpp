@@ -32,8 +32,9 @@ std::string ablation_text(const Session& session, const FactStudy& study) {
   std::string text = fmt::format(
       "\nSilencing {} neurons of {} blocks: lost in {} of {} paraphrases (probability {:.3f} → {:.3f}); "
       "others kept {:.2f} %\n  {:>5} {:>7} {:>14} {:>11}   {}\n",
-      one.neurons.size(), session.config().decoder.layers, one.ways_lost, one.ways, one.probability_before,
-      one.probability_after, 100 * one.others_kept, "block", "neuron", "worth (nats)", "elsewhere", "promotes");
+      one.neurons.size(), session.config().decoder.layers, one.paraphrases_lost, one.paraphrases,
+      one.probability_before, one.probability_after, 100 * one.others_kept, "block", "neuron", "worth (nats)",
+      "elsewhere", "promotes");
   for (size_t i = 0; i < std::min(kNeuronsShown, one.neurons.size()); ++i) {
     const FactNeuron& neuron = one.neurons[i];
     text += fmt::format("  {:5} {:7} {:14.3f} {:11.3f}   {}\n", neuron.id.block, neuron.id.neuron, neuron.worth,
@@ -54,14 +55,14 @@ std::string edit_text(const Session& session, const FactStudy& study) {
       "\nRewriting \"{}\" to \"{}\" by {} columns of one down-projection (|Δ|/|W| {:.3f}):\n"
       "  predicted in {} of {} trained paraphrases, {} of {} others; other facts unchanged {:.2f} %\n",
       visible(session.piece(one.before)), visible(session.piece(one.after)), one.columns.size(), one.relative_change,
-      one.ways_changed, one.ways, one.held_out_changed, one.held_out, 100 * one.others_same);
+      one.paraphrases_changed, one.paraphrases, one.held_out_changed, one.held_out, 100 * one.others_same);
   text += fmt::format("\nRewriting {} random facts, one at a time\n", study.edits.size());
   const auto line = [&](const char* what, double value) {
     text += fmt::format("  {:58} {:7.2f} %\n", what, 100 * value);
   };
-  line("efficacy: the new word is said (first way)", all.took);
-  line("efficacy in all trained ways", all.ways);
-  line("generalisation: in ways that were never trained", all.held_out);
+  line("efficacy: the new word is predicted (first paraphrase)", all.took);
+  line("efficacy in all trained paraphrases", all.paraphrases);
+  line("generalisation: paraphrases that were never trained", all.held_out);
   line("specificity: all other facts unchanged (mean)", all.others);
   line("  the worst of these edits", all.least);
   line("  other facts about the same subject", all.subject);

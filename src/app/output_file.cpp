@@ -21,9 +21,9 @@ void check_writable(const std::string& path) {
   check(!fs::is_directory(path, none), "[file] {}: is a folder: name a file to write", path);
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
   check(fs::is_directory(folder, none), "[file] {}: there is no folder {}: make it, or name another file", path,
-        folder.string());
+        folder);
   check(::access(folder.c_str(), W_OK) == 0, "[file] {}: nothing can be written in {}: look at its owner and mode",
-        path, folder.string());
+        path, folder);
 }
 
 }  // namespace

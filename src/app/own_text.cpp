@@ -145,7 +145,7 @@ Recipe choose_recipe(const OwnText& text, RunFolder& folder, TrainingObserver& o
   if (fs::exists(kept, none)) {
     const Recipe recipe = load_recipe(kept, text.overrides);
     check(same_files(recipe.data.train, text.files), "[train] {}: holds a run on other text ({}): name another folder",
-          folder.path().string(), fmt::format("{}", fmt::join(recipe.data.train, ", ")));
+          folder.path(), [&] { return fmt::format("{}", fmt::join(recipe.data.train, ", ")); });
     if (const std::string other = chosen_otherwise(recipe, text); !other.empty())
       fail("[train] {}: the run was begun without {}: leave it out, or name another folder", folder.path().string(),
            other);

@@ -44,10 +44,10 @@ int run_params(int argc, char** argv) {
   const auto config = [&] {
     return std::filesystem::is_directory(path, none) ? read_model_config(path) : load_config(path);
   };
-  const std::unique_ptr<Model> model =
+  const std::shared_ptr<const Model> model =
       model_file ? load_model(path, {.need_tokenizers = false}).model : make_model(config());
   for (const std::string& note : model->config().notes) fmt::print(stderr, "limpid params: {}\n", note);
-  const ParameterTable table = parameter_table([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
+  const ParameterTable table = parameter_table(*model);
   if (json)
     fmt::print("{}\n", to_json(table).dump());
   else

@@ -32,7 +32,7 @@ class Measurement : public TrainingObserver {
   void starting(const Dataset& dataset, const Config& config, int64_t parameters, int64_t) override {
     display_.starting(dataset, config, parameters, 0);
     const auto model = make_model(config);
-    table_ = parameter_table([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
+    table_ = parameter_table(*model);
     learned_ = parameters;
     start_ = Clock::now();
   }

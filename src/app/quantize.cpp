@@ -129,7 +129,7 @@ TextPairs read_windows(const LoadedModel& loaded, const std::string& text) {
 double bleu_of(const LoadedModel& loaded, const TextPairs& pairs, int64_t beam) {
   std::vector<std::string> lines;
   for (const auto& hypotheses : translate(*loaded.model, pairs.sources, {.beam = beam, .scores = false}))
-    lines.push_back(loaded.tokenizers.target->decode(hypotheses.at(0).ids));
+    lines.push_back(loaded.writer().decode(hypotheses.at(0).ids));
   return bleu(lines, pairs.references, {.tokenizer = pairs.words ? BleuTokenizer::none : BleuTokenizer::t13a}).score;
 }
 
@@ -173,7 +173,7 @@ int run_quantize(int argc, char** argv) {
                    "limpid quantize MODEL model.gguf --type Q4_K_M --text held-out.txt");
   QuantizeCommand command;
   line.add_option("MODEL", command.model, "a folder or file that holds a model")->required();
-  line.add_option("OUT", command.out, "the GGUF file or the folder to write")->required();
+  line.add_option("OUT,--out", command.out, "the GGUF file or the folder to write")->required();
   line.add_option("--bits", command.bits, "of a weight: 8, 4; GGUF also 16 and 32")
       ->check(CLI::IsMember({4, 8, 16, 32}))
       ->capture_default_str();

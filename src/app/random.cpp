@@ -16,7 +16,7 @@ int run_random(int argc, char** argv) {
   uint64_t seed = 1;
   bool json = false;
   line.add_option("CONFIG", config_path, "a config.json, or a folder that holds one")->required();
-  line.add_option("OUT", out, "the folder to write; it must not hold a model yet")->required();
+  line.add_option("OUT,--out", out, "the folder to write; it must not hold a model yet")->required();
   line.add_option("--seed", seed, "of the random numbers")->capture_default_str();
   line.add_flag("--json", json, "print JSON, one object per line");
   if (const auto code = line.read(argc, argv)) return *code;

@@ -28,11 +28,11 @@ std::vector<int32_t> random_ids(int64_t count, int64_t vocab, uint64_t seed) {
 
 // Bytes of weights that one decoding step reads: all of them, but of a table of embeddings that is not the output
 // layer's only a row.
-int64_t bytes_of_step(Model& model) {
+int64_t bytes_of_step(const Model& model) {
   int64_t bytes = 0;
-  model.visit_parameters([&](const Weight& weight) {
-    const bool looked_up = (weight.part == ParameterRole::embedding && !model.config().tie_output) ||
-                           weight.part == ParameterRole::position;
+  model.each_parameter([&](const Weight& weight) {
+    const bool looked_up = (weight.role == ParameterRole::embedding && !model.config().tie_output) ||
+                           weight.role == ParameterRole::position;
     if (!looked_up) bytes += bytes_of(weight.type, weight.size());
   });
   return bytes;

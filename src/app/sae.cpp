@@ -29,20 +29,6 @@ struct TrainCommand {
   bool quiet = false;
 };
 
-Json score_json(const SaeScore& score) {
-  Json json = {{"tokens", score.tokens},
-               {"l0", score.active},
-               {"explained_variance", score.explained_variance},
-               {"dead_share", score.dead_share}};
-  if (score.loss > 0) {
-    json["loss"] = score.loss;
-    json["loss_spliced"] = score.loss_spliced;
-    json["loss_zeroed"] = score.loss_zeroed;
-    json["loss_recovered"] = score.loss_recovered();
-  }
-  return json;
-}
-
 std::string score_text(const SaeScore& score) {
   std::string text = fmt::format(
       "on {} tokens left out of training:\n  features that fire at a token (L0)  {:.1f}\n  explained variance        "
@@ -90,10 +76,10 @@ int run_train_sae(const LookOptions& options, TrainCommand& command) {
                {"sparsity", command.sae.kind == SaeKind::relu ? Json(command.training.sparsity) : Json(nullptr)},
                {"seed", command.training.seed},
                {"text", command.corpus.files},
-               {"score", score_json(score)}};
+               {"score", sae_score_json(score)}};
   write_sae(command.out, sae);
   if (options.json)
-    write_json({{"out", command.out}, {"tap", command.sae.tap}, {"steps", steps}, {"score", score_json(score)}});
+    write_json({{"out", command.out}, {"tap", command.sae.tap}, {"steps", steps}, {"score", sae_score_json(score)}});
   else
     fmt::print("{}", score_text(score));
   if (!interrupted()) return 0;
@@ -156,7 +142,7 @@ CLI::App* add_train(CommandLine& line, LookOptions& options, TrainCommand& comma
   part->add_option("--k", command.sae.k, "topk: features kept at each token")->capture_default_str();
   part->add_option("--sparsity", command.training.sparsity, "relu: weight of the L1 penalty")->capture_default_str();
   part->add_option("--steps", command.training.steps, "updates")->check(CLI::PositiveNumber)->capture_default_str();
-  part->add_option("--batch", command.training.batch, "vectors an update")
+  part->add_option("--batch-size", command.training.batch, "vectors per update")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   part->add_option("--learning-rate", command.training.learning_rate, "at its highest")->capture_default_str();

@@ -1,7 +1,5 @@
 #include "app/sampling_flags.h"
 
-#include "inference/request_options.h"
-
 namespace limpid {
 
 void add_sampling_flags(CommandLine& line, SamplingOptions& options) {
@@ -47,18 +45,13 @@ void add_memory_flag(CommandLine& line, int64_t& bytes) {
       ->transform(CLI::AsSizeValue(false));
 }
 
-void take_sampling_defaults(const CommandLine& line, const GenerationConfig& config, SamplingOptions& sampling,
-                            TokenRules& rules) {
-  const auto given = [&](const char* name, const auto& value) {
-    return line.count(name) > 0 ? std::optional(value) : std::nullopt;
-  };
-  const RequestOptions request{.temperature = given("--temperature", sampling.temperature),
-                               .top_p = given("--top-p", sampling.top_p),
-                               .min_p = given("--min-p", sampling.min_p),
-                               .repetition_penalty = given("--repetition-penalty", sampling.repetition_penalty),
-                               .top_k = given("--top-k", sampling.top_k),
-                               .no_repeat_ngram = given("--no-repeat-ngram", rules.no_repeat_ngram)};
-  merge_sampling(request, config, sampling, rules);
+RequestOptions asked_of(const CommandLine& line, const SamplingOptions& sampling, const TokenRules& rules) {
+  return {.temperature = given(line, "--temperature", sampling.temperature),
+          .top_p = given(line, "--top-p", sampling.top_p),
+          .min_p = given(line, "--min-p", sampling.min_p),
+          .repetition_penalty = given(line, "--repetition-penalty", sampling.repetition_penalty),
+          .top_k = given(line, "--top-k", sampling.top_k),
+          .no_repeat_ngram = given(line, "--no-repeat-ngram", rules.no_repeat_ngram)};
 }
 
 }  // namespace limpid

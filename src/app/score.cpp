@@ -4,16 +4,16 @@
 
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "app/command.h"
 #include "app/input_lines.h"
 #include "inference/model_text.h"
+#include "inference/results_json.h"
 #include "inference/score.h"
 
 namespace limpid {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t kLinesAtOnce = 256;
 
@@ -63,17 +63,10 @@ class LineScorer {
     for (size_t i = 0; i < lines.size(); ++i, ++line_) write(lines[i], scores[i]);
   }
 
-  static double perplexity(const TextScore& score) {
-    const auto tokens = static_cast<double>(std::max<size_t>(score.tokens.size(), 1));
-    return std::exp(-score.log_probability / tokens);
-  }
-
-  std::string quoted(int32_t id) const {
-    return Json(loaded_.tokenizers.target->piece(id)).dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
+  std::string quoted(int32_t id) const { return one_line(nlohmann::ordered_json(loaded_.writer().piece(id))); }
 
   void write(const std::string& text, const TextScore& score) const {
-    if (options_.json) return write_json(text, score);
+    if (options_.json) return fmt::print("{}\n", one_line(score_json(loaded_.writer(), text, score)));
     if (options_.summary) {
       fmt::print("{:.4f}\t{}\t{:.4f}\n", score.log_probability, score.tokens.size(), perplexity(score));
       return;
@@ -87,25 +80,6 @@ class LineScorer {
     }
     fmt::print("{:9.4f}  in all, {} tokens, perplexity {:.3f}\n\n", score.log_probability, score.tokens.size(),
                perplexity(score));
-  }
-
-  void write_json(const std::string& text, const TextScore& score) const {
-    Json tokens = Json::array();
-    for (const ScoredToken& token : score.tokens) {
-      tokens.push_back({{"id", token.id},
-                        {"token", loaded_.tokenizers.target->piece(token.id)},
-                        {"log_probability", token.log_probability},
-                        {"rank", token.rank}});
-      for (const TokenScore& other : token.top)
-        tokens.back()["top"].push_back({{"id", other.id},
-                                        {"token", loaded_.tokenizers.target->piece(other.id)},
-                                        {"log_probability", static_cast<double>(other.log_probability)}});
-    }
-    const Json line = {{"text", text},
-                       {"log_probability", score.log_probability},
-                       {"perplexity", perplexity(score)},
-                       {"tokens", tokens}};
-    fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
   }
 
   const ScoreTextOptions& options_;
@@ -123,7 +97,7 @@ int run_score(int argc, char** argv) {
                    "echo \"Good morning.\" | limpid score MODEL");
   ScoreTextOptions options;
   line.add_option("MODEL", options.model, "a model's folder, or a file it can be read from")->required();
-  line.add_option("FILES", options.files, "texts, a line each, plain or gzip (none or -: the standard input)");
+  line.add_option("FILES,--text", options.files, "texts, one per line, plain or gzip (none or -: the standard input)");
   line.add_flag("--whole", options.whole, "the whole input is one text");
   line.add_flag("--summary", options.summary, "of each text only log-probability, number of tokens and perplexity");
   line.add_option("--top", options.score.top, "show so many of the likeliest tokens beside each")

@@ -15,6 +15,7 @@
 
 #include "app/measuring.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "inference/complete.h"
 #include "inference/loaded_model.h"
 #include "inference/model_text.h"
@@ -117,7 +118,7 @@ class Clients {
       : options_(options),
         address_(address_of(options.address)),
         prompts_(read_prompts(options.prompts)),
-        fields_(nlohmann::ordered_json::parse(options.extra)),
+        fields_(parse_ordered_json(options.extra, "[bench] --extra")),
         tally_(tally),
         clients_(static_cast<size_t>(options.clients)),
         epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
@@ -255,7 +256,7 @@ nlohmann::ordered_json bench_serve(const ServeBench& options) {
 nlohmann::ordered_json bench_engine(const EngineBench& options) {
   const LoadedModel loaded = load_model(options.model);
   const std::vector<std::string> prompts = read_prompts(options.prompts);
-  const Tokenizer& tokenizer = *loaded.tokenizers.target;
+  const Tokenizer& tokenizer = loaded.writer();
   Engine engine(*loaded.model, {.max_batch = options.batch});
   Tally tally(options);
   size_t next = 0;

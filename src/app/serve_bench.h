@@ -1,6 +1,6 @@
 #pragma once
 // A server under load, and the engine by itself under the same: so many clients that each send one request after
-// another and read what is written. Prompts come from a file, a line each; all answers have the same length.
+// another and read what is written. Prompts come from a file, one per line; all answers have the same length.
 
 #include <nlohmann/json.hpp>
 

@@ -12,9 +12,9 @@ uintmax_t weight_bytes(const std::filesystem::path& path) {
   return bytes;
 }
 
-std::map<std::string, int64_t> stored_types(Model& model) {
+std::map<std::string, int64_t> stored_types(const Model& model) {
   std::map<std::string, int64_t> types;
-  model.visit_parameters([&](Weight& weight) { types[std::string(name_of(weight.type))] += weight.size(); });
+  model.each_parameter([&](const Weight& weight) { types[std::string(name_of(weight.type))] += weight.size(); });
   return types;
 }
 

@@ -14,6 +14,6 @@ class Model;
 uintmax_t weight_bytes(const std::filesystem::path& path);
 
 // How many numbers are stored in each type: {"Q8_0": 84934656, "F32": 19200}.
-std::map<std::string, int64_t> stored_types(Model& model);
+std::map<std::string, int64_t> stored_types(const Model& model);
 
 }  // namespace limpid

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/look.h"
@@ -16,8 +15,6 @@
 namespace limpid {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int64_t kManyFeatures = 20;  // from here on all are equally important unless the user says otherwise
 
 struct SuperpositionCommand {
@@ -29,21 +26,6 @@ struct SuperpositionCommand {
   LookOptions look;
   bool quiet = false;
 };
-
-Json model_json(const SuperpositionModel& model) {
-  Json json = {{"density", model.density},
-               {"loss", model.loss},
-               {"represented", represented_features(model).size()},
-               {"dimensions_per_feature", dimensions_per_feature(model)},
-               {"dimensionality", feature_dimensionality(model)}};
-  if (model.dimensions == 2) {
-    json["shape"] = superposition_shape(model);
-    json["angles"] = neighbour_angles(model);
-  }
-  json["weight"] = model.weight;
-  json["bias"] = model.bias;
-  return json;
-}
 
 std::string table(const std::vector<SuperpositionModel>& models) {
   const bool flat = models[0].dimensions == 2;
@@ -92,7 +74,7 @@ void add_options(CommandLine& line, SuperpositionCommand& command) {
       "--importance", command.importance,
       fmt::format("of feature i: this to the power of i (default 0.9; from {} features on 1)", kManyFeatures));
   line.add_option("--steps", toy.steps, "of training")->check(CLI::PositiveNumber)->capture_default_str();
-  line.add_option("--batch", toy.batch, "samples per step")->check(CLI::PositiveNumber)->capture_default_str();
+  line.add_option("--batch-size", toy.batch, "samples per step")->check(CLI::PositiveNumber)->capture_default_str();
   line.add_option("--learning-rate", toy.learning_rate, "at the start; falls to zero")->capture_default_str();
   line.add_option(
           "--starts", command.starts,
@@ -143,18 +125,7 @@ int run_superposition(int argc, char** argv) {
                                   },
                               .csv = [&] { return csv_of(models); },
                               .svg = [&] { return flat ? geometry_svg(models) : to_svg(dimensionality_chart(models)); },
-                              .json =
-                                  [&] {
-                                    Json list = Json::array();
-                                    for (const SuperpositionModel& model : models) list.push_back(model_json(model));
-                                    return Json{{"features", toy.features},
-                                                {"dimensions", toy.dimensions},
-                                                {"importance", toy.importance},
-                                                {"steps", toy.steps},
-                                                {"starts", toy.starts},
-                                                {"seed", toy.seed},
-                                                {"models", list}};
-                                  }});
+                              .json = [&] { return superposition_json(toy, models); }});
   return 0;
 }
 

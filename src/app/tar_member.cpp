@@ -20,7 +20,7 @@ constexpr int64_t kBlock = 512;  // what a tarball is made of
 class Tarball {
  public:
   explicit Tarball(const fs::path& path) : path_(path), file_(gzopen(path.c_str(), "rb"), gzclose) {
-    check(file_ != nullptr, "[get] {}: cannot be read", path.string());
+    check(file_ != nullptr, "[get] {}: cannot be read", path);
   }
 
   // The next header; false: the end.
@@ -29,7 +29,7 @@ class Tarball {
     std::string_view digits = field(124, 12);
     while (digits.starts_with(' ')) digits.remove_prefix(1);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size_, 8);
-    check(error == std::errc() && size_ >= 0, "[get] {}: is no tarball, or damaged", path_.string());
+    check(error == std::errc() && size_ >= 0, "[get] {}: is no tarball, or damaged", path_);
     return true;
   }
   std::string name() const {
@@ -45,7 +45,7 @@ class Tarball {
     std::array<char, 64 * kBlock> piece;
     for (int64_t left = (size_ + kBlock - 1) / kBlock * kBlock, of_file = size_; left > 0;) {
       const int64_t count = std::min<int64_t>(left, std::ssize(piece));
-      check(read(piece.data(), count), "[get] {}: ends too early: damaged", path_.string());
+      check(read(piece.data(), count), "[get] {}: ends too early: damaged", path_);
       take(std::string_view(piece.data(), static_cast<size_t>(std::min(count, of_file))));
       left -= count;
       of_file -= std::min(count, of_file);
@@ -76,13 +76,13 @@ void extract_member(const fs::path& tarball, const std::string& member, const fs
       tar.contents([](std::string_view) {});
       continue;
     }
-    check(tar.size() <= most, "[get] {}: {} has {} bytes, expected are {}", tarball.string(), member, tar.size(), most);
+    check(tar.size() <= most, "[get] {}: {} has {} bytes, expected are {}", tarball, member, tar.size(), most);
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(out.c_str(), "wb"), std::fclose);
     bool written = file != nullptr;
     tar.contents([&](std::string_view piece) {
       written = written && std::fwrite(piece.data(), 1, piece.size(), file.get()) == piece.size();
     });
-    check(written && std::fflush(file.get()) == 0, "[get] {}: cannot be written: is the disk full?", out.string());
+    check(written && std::fflush(file.get()) == 0, "[get] {}: cannot be written: is the disk full?", out);
     return;
   }
   fail("[get] {}: holds no {}", tarball.string(), member);

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "inference/chat_format.h"
 #include "inference/loaded_model.h"
+#include "inference/results_json.h"
 
 namespace limpid {
 namespace {
@@ -94,10 +95,7 @@ class LineTokenizer {
   void show(const std::string& line) {
     const std::vector<int32_t> ids = ids_of(line);
     if (options_.json) {
-      nlohmann::ordered_json result = {{"ids", ids}, {"tokens", nlohmann::ordered_json::array()}};
-      for (const int32_t id : ids) result["tokens"].push_back(tokenizer().piece(id));
-      result["text"] = tokenizer().decode(ids);
-      fmt::print("{}\n", result.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+      fmt::print("{}\n", one_line(tokens_json(tokenizer(), ids)));
     } else if (options_.decode) {
       fmt::print("{}\n", tokenizer().decode(ids));
     } else if (options_.ids) {

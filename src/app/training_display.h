@@ -34,7 +34,7 @@ class TrainingDisplay : public TrainingObserver {
 // "loss 1.234 (perplexity 3.4), BLEU 38.2, chrF 61.0, exact 81.2 %".
 std::string describe(const ValidationReport& report);
 
-// What a run came to, for machines.
+// What a run came to, as JSON.
 nlohmann::ordered_json to_json(const TrainingResult& result, const std::string& folder);
 
 }  // namespace limpid

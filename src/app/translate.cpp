@@ -24,7 +24,7 @@ void add_search_options(CommandLine& line, GenerateOptions& generate) {
                   "scores are log-probability / length^penalty; more favours longer texts")
       ->check(CLI::Range(-10.0, 10.0))
       ->capture_default_str();
-  line.add_option("--max-length", generate.max_tokens,
+  line.add_option("--max-tokens", generate.max_tokens,
                   "most tokens of a translation (0: twice those of the source + 50)")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
@@ -32,16 +32,18 @@ void add_search_options(CommandLine& line, GenerateOptions& generate) {
 
 void add_options(CommandLine& line, TranslateOptions& options) {
   line.add_option("MODEL", options.model, "a model's folder, as training writes it")->required();
-  line.add_option("FILES", options.files, "texts, a line each, plain or gzip (none or -: the standard input)");
+  line.add_option("FILES,--text", options.files, "texts, one per line, plain or gzip (none or -: the standard input)");
   add_search_options(line, options.generate);
   line.add_option("--source-lang", options.source_language,
                   "of models of many languages: that of the texts, as the vocabulary names it (eng_Latn, en_XX, en)");
   line.add_option("--target-lang", options.target_language, "that of the translations");
   line.add_option("--prefix", options.prefix, "text that every translation must begin with");
-  line.add_flag("--sample", options.sample, "draw translations instead of searching for the likeliest");
+  line.add_option("--samples", options.samples,
+                  "draw so many translations of each line instead of searching for the likeliest")
+      ->check(CLI::Range(1, 1000));
   add_sampling_flags(line, options.drawing.sampling);
   add_repetition_flag(line, options.drawing.rules);
-  line.add_option("--seed", options.drawing.seed, "of --sample: same seed, same translation")->capture_default_str();
+  line.add_option("--seed", options.drawing.seed, "of --samples: same seed, same translation")->capture_default_str();
   line.add_flag("--score", options.score,
                 "translate nothing: lines are a source and a translation with a tab between, and come out with scores");
   line.add_option(
@@ -60,22 +62,17 @@ void add_options(CommandLine& line, TranslateOptions& options) {
   line.add_flag("--json", options.json, "print JSON, one object per line");
 }
 
-// What the user left open is as the model's files wish.
+// What the user left open is as the model's defaults say.
 void take_defaults(const CommandLine& line, const GenerationConfig& config, TranslateOptions& options) {
-  GenerateOptions& generate = options.generate;
-  const auto open = [&](const char* name) { return line.count(name) == 0; };
-  if (open("--sample") && open("--beam") && open("--n-best")) options.sample = config.draws.value_or(false);
-  if (open("--beam") && config.beams) generate.beam = std::clamp<int64_t>(*config.beams, 1, 1000);
-  if (open("--beam")) generate.beam = std::max(generate.beam, generate.n_best);
-  if (open("--length-penalty")) generate.length_penalty = config.length_penalty.value_or(generate.length_penalty);
-  if (open("--max-length") && config.max_tokens) generate.max_tokens = std::max<int64_t>(*config.max_tokens, 1);
-  if (open("--max-length") && !config.max_tokens && config.max_length)
-    generate.max_tokens = std::max<int64_t>(*config.max_length - 1, 1);  // it counts the start token
-  GenerationConfig defaults = config;
-  defaults.draws.reset();  // whether to draw is decided
-  take_sampling_defaults(line, defaults, options.drawing.sampling, options.drawing.rules);
-  generate.rules = options.drawing.rules;
-  generate.repetition_penalty = options.drawing.sampling.repetition_penalty;
+  const GenerateOptions& generate = options.generate;
+  RequestOptions request = asked_of(line, options.drawing.sampling, options.drawing.rules);
+  if (line.count("--samples") > 0) request.sample = true;
+  request.n_best = options.samples > 0 ? std::optional(std::max(options.samples, generate.n_best))
+                                       : given(line, "--n-best", generate.n_best);
+  request.beams = given(line, "--beam", generate.beam);
+  request.length_penalty = given(line, "--length-penalty", generate.length_penalty);
+  request.max_tokens = given(line, "--max-tokens", generate.max_tokens);
+  static_cast<TextTranslatorOptions&>(options) = merged_translation(request, config, options);
 }
 
 }  // namespace
@@ -86,7 +83,7 @@ int run_translate(int argc, char** argv) {
   TranslateOptions options;
   add_options(line, options);
   if (const auto code = line.read(argc, argv)) return *code;
-  if (line.count("--beam") > 0 && options.generate.n_best > options.generate.beam && !options.sample) {
+  if (line.count("--beam") > 0 && options.generate.n_best > options.generate.beam && options.samples == 0) {
     fmt::print(stderr, "limpid translate: --n-best {} needs a --beam of at least {}\n", options.generate.n_best,
                options.generate.n_best);
     return 2;

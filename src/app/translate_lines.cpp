@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "inference/model_text.h"
+#include "inference/results_json.h"
 #include "inference/score.h"
 
 namespace limpid {
@@ -52,9 +53,9 @@ void LineTranslator::tell_split(const Line& line) {
 
 void LineTranslator::accept(Engine& engine, std::string text) {
   Line& line = lines_.emplace_back(Line{.number = ++read_, .text = std::move(text)});
-  auto writings = translator_.start(line.text, line.translated);
+  auto tasks = translator_.start(line.text, line.translated);
   tell_split(line);
-  for (auto& writing : writings) engine.add(std::move(writing));
+  for (auto& task : tasks) engine.add(std::move(task));
 }
 
 void LineTranslator::translate() {
@@ -121,13 +122,12 @@ void LineTranslator::write(const Line& line) const {
 }
 
 void LineTranslator::write_json(const Line& line) const {
-  using Json = nlohmann::ordered_json;
-  const Json object = {
+  const nlohmann::ordered_json object = {
       {"line", line.number},
       {"source", line.text},
       {"parts", line.translated.parts.size()},
       {"translations", translator_.json(line.translated, options_.alignment.empty() ? nullptr : &alignment_)}};
-  fmt::print("{}\n", object.dump(-1, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", one_line(object));
 }
 
 }  // namespace limpid

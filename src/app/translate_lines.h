@@ -14,6 +14,7 @@ struct TranslateOptions : TextTranslatorOptions {
   std::string model;
   std::vector<std::string> files;
   std::string source_language, target_language;
+  int64_t samples = 0;    // translations drawn of each line; 0: searched for
   bool score = false;     // lines are pairs, whose score is told
   std::string alignment;  // empty: none; "all", "LAYER" or "LAYER.HEAD"
   bool json = false;

@@ -23,13 +23,13 @@ struct Case {
 Batch read_batch(const std::filesystem::path& path, const Config& config) {
   const nlohmann::json json = read_json(path);
   auto rows = [&](const char* name) {
-    check(json.contains(name), "[verify] {}: no \"{}\"", path.string(), name);
+    check(json.contains(name), "[verify] {}: no \"{}\"", path, name);
     Rows result;
     try {
       for (const auto& row : json.at(name).get<std::vector<std::vector<int64_t>>>()) {
         result.emplace_back();
         for (const int64_t id : row) {
-          check(id < config.vocab, "[verify] {}: \"{}\" has a token {} and the model only {}", path.string(), name, id,
+          check(id < config.vocab, "[verify] {}: \"{}\" has a token {} and the model only {}", path, name, id,
                 config.vocab);
           result.back().push_back(id < 0 ? -1 : static_cast<int32_t>(id));  // below zero: not scored
         }

@@ -11,10 +11,10 @@
 namespace limpid {
 namespace {
 
-using Numbers = std::vector<real>;
+using Values = std::vector<real>;
 
-Numbers numbers_of(const Tensor& x) {
-  Numbers numbers;
+Values numbers_of(const Tensor& x) {
+  Values numbers;
   for (int64_t i = 0; i < x.rows(); ++i) numbers.insert(numbers.end(), x.values().row(i), x.values().row(i) + x.cols());
   return numbers;
 }
@@ -27,19 +27,20 @@ class Comparison {
 
   std::vector<int32_t> ids(const std::string& name) const {
     const SafetensorsEntry* entry = expected_.find(full(name));
-    check(entry && entry->type_name == "I64", "[verify] {}: no ids \"{}\"", expected_.path().string(), full(name));
+    check(entry && entry->type_name == "I64", "[verify] {}: no ids \"{}\"", expected_.path(),
+          [&] { return full(name); });
     std::vector<int64_t> wide(entry->bytes.size() / sizeof(int64_t));
     std::memcpy(wide.data(), entry->bytes.data(), entry->bytes.size());
     return {wide.begin(), wide.end()};
   }
   bool has(const std::string& name) const { return expected_.find(full(name)) != nullptr; }
   void logits(const Tensor& got) { compare("logits", numbers_of(got), report_.logits); }
-  void value(const std::string& name, const Numbers& got) { compare(name, got, report_.activations); }
+  void value(const std::string& name, const Values& got) { compare(name, got, report_.activations); }
   void value(const std::string& name, const Tensor& got) { value(name, numbers_of(got)); }
 
   // What enters the first of so many layers, and what leaves each; the last one behind the last norm.
   void states(const std::string& name, const std::string& scope, int64_t layers,
-              const std::map<std::string, Numbers>& taps, const Tensor& last, bool normed_last) {
+              const std::map<std::string, Values>& taps, const Tensor& last, bool normed_last) {
     value(fmt::format("{}.{}", name, 0), name, taps.at(scope + ".0.resid_pre"));
     for (int64_t i = 0; i < layers; ++i) {
       const bool finished = i + 1 == layers && normed_last;
@@ -55,11 +56,11 @@ class Comparison {
     const std::string rest = dot == std::string::npos ? "" : name.substr(dot);
     return fmt::format("{}.{}{}", name.substr(0, dot), text_, rest);
   }
-  void value(const std::string& name, const std::string&, const Numbers& got) { value(name, got); }
-  void compare(const std::string& name, const Numbers& got, LargestError& error) const {
+  void value(const std::string& name, const std::string&, const Values& got) { value(name, got); }
+  void compare(const std::string& name, const Values& got, LargestError& error) const {
     const SafetensorsEntry* entry = expected_.find(full(name));
     if (!entry) return;
-    Numbers wanted(entry->count());
+    Values wanted(entry->count());
     read_reals(*entry, wanted.data());
     error.note(largest_difference(got, wanted), full(name));
   }
@@ -71,7 +72,7 @@ class Comparison {
 
 struct Watched {
   FunctionProbe probe;
-  std::map<std::string, Numbers> taps;
+  std::map<std::string, Values> taps;
 
   Watched() {
     for (const char* pattern : {"*.resid_pre", "*.resid_post"})

@@ -12,7 +12,7 @@ namespace limpid {
 
 // What a program does about an error: a server answers by it, nobody takes the text apart.
 enum class ErrorKind {
-  bad_input,      // the caller's wish, or a file, is wrong
+  bad_input,      // what the caller asks for, or a file, is wrong
   unsupported,    // right, but not among what Limpid can do
   not_found,      // a file, model or name that is not there
   out_of_memory,  // the machine's memory, or what was allowed
@@ -42,11 +42,13 @@ template <class... Args>
   throw Error(fmt::format(format, std::forward<Args>(args)...), kind);
 }
 
-// A part of a message: the value given, or what the function given returns.
+// A part of a message: the value given, what the function given returns, or the text of a path.
 template <class Part>
 decltype(auto) message_part(const Part& part) {
   if constexpr (std::is_invocable_v<const Part&>)
     return part();
+  else if constexpr (requires { part.root_name().string(); })
+    return part.string();
   else
     return (part);
 }
@@ -55,7 +57,7 @@ using MessagePart = std::remove_cvref_t<decltype(message_part(std::declval<const
 
 // Throws Error with the formatted text unless the condition holds: for what a caller or a file can get wrong. A part of
 // the text that costs something, or exists only where the condition fails, is given as a function, which is called only
-// then: check(found != end, "[names] there is no {}", [&] { return nearest(name); }).
+// then: check(found != end, "[names] there is no {}", [&] { return nearest(name); }). A path is given as it is.
 template <class... Parts>
 void check(bool condition, fmt::format_string<MessagePart<Parts>...> format, const Parts&... parts) {
   if (!condition) [[unlikely]]

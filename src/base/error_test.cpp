@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <vector>
 
 namespace limpid {
@@ -39,6 +40,11 @@ TEST(Error, PartsOfAMessageAreMadeOnlyWhereACheckFails) {
         false, "{} {:>3} [{}]", [&] { return fmt::format("call {}", ++calls); }, 7, fmt::join(numbers, ", "));
   });
   EXPECT_STREQ(error.what(), "call 1   7 [1, 2]");
+}
+
+TEST(Error, APathIsGivenAsItIs) {
+  const std::filesystem::path path = "folder/file name";
+  EXPECT_STREQ(error_of([&] { check(false, "[here] {}: no", path); }).what(), "[here] folder/file name: no");
 }
 
 }  // namespace

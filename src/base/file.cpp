@@ -118,8 +118,8 @@ MappedFile::MappedFile(fs::path path) : path_(std::move(path)) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_reading(path_, errno);
   if (S_ISDIR(status.st_mode)) fail_reading(path_, EISDIR);
-  check(S_ISREG(status.st_mode), "[file] {}: is a device or pipe: only a regular file can be mapped", path_.string());
-  check(status.st_size > 0, "[file] {}: is empty: was its download or its writing cut short?", path_.string());
+  check(S_ISREG(status.st_mode), "[file] {}: is a device or pipe: only a regular file can be mapped", path_);
+  check(status.st_size > 0, "[file] {}: is empty: was its download or its writing cut short?", path_);
   const auto size = static_cast<size_t>(status.st_size);
   void* const data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (data == MAP_FAILED) fail_reading(path_, errno);
@@ -161,11 +161,10 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   struct stat status {};
   const bool replaces = ::stat(path_.c_str(), &status) == 0;
   check(path_.has_filename() && !(replaces && S_ISDIR(status.st_mode)), "[file] {}: is a folder: name a file in it",
-        path_.string());
-  check(!replaces || S_ISREG(status.st_mode), "[file] {}: is a device or pipe, which cannot be replaced",
-        path_.string());
+        path_);
+  check(!replaces || S_ISREG(status.st_mode), "[file] {}: is a device or pipe, which cannot be replaced", path_);
   check(!replaces || ::access(path_.c_str(), W_OK) == 0,
-        "[file] {}: is write-protected: chmod +w it, or name another file", path_.string());
+        "[file] {}: is write-protected: chmod +w it, or name another file", path_);
   std::tie(temporary_, descriptor_) = create_aside(folder_, path_);
   if (replaces) ::fchmod(descriptor_, status.st_mode & 0777);  // kept if we may
 }
@@ -179,7 +178,7 @@ void AtomicFile::close() {
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
-  check(descriptor_ >= 0, "[file] {}: is written already: write before commit()", path_.string());
+  check(descriptor_ >= 0, "[file] {}: is written already: write before commit()", path_);
   constexpr size_t kPiece = 1 << 30;  // Linux takes at most 2 GB per call
   while (!bytes.empty()) {
     const ssize_t done = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kPiece));
@@ -191,7 +190,7 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 }
 
 void AtomicFile::commit() {
-  check(descriptor_ >= 0, "[file] {}: is written already: commit() once", path_.string());
+  check(descriptor_ >= 0, "[file] {}: is written already: commit() once", path_);
   if (::fsync(descriptor_) != 0) fail_writing(path_, errno, written_);
   if (::close(std::exchange(descriptor_, -1)) != 0) fail_writing(path_, errno, written_);  // network disks report here
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail_writing(path_, errno, written_);

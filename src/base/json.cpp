@@ -141,6 +141,6 @@ std::string json_reason(const json::exception& error) {
   return printable(reason, 200);
 }
 
-std::string in_quotes(std::string_view text) { return '"' + printable(text, 100) + '"'; }
+std::string InQuotes::string() const { return '"' + printable(text, 100) + '"'; }
 
 }  // namespace limpid

@@ -120,9 +120,9 @@ TEST(Json, DepthIsLimited) {
 TEST(Json, MessagesStayShortAndHarmless) {
   const std::string error = error_of("{\"a\": \"" + std::string(1000000, 'x') + "\x1b[2J\x80");
   EXPECT_LT(error.size(), 400u);
-  EXPECT_EQ(in_quotes("plain name"), "\"plain name\"");
-  EXPECT_EQ(in_quotes("\x1b[2J\xff"), "\"\\x1b[2J\\xff\"");
-  EXPECT_EQ(in_quotes(std::string(1000, 'x')), '"' + std::string(100, 'x') + "...\"");
+  EXPECT_EQ(in_quotes("plain name").string(), "\"plain name\"");
+  EXPECT_EQ(in_quotes("\x1b[2J\xff").string(), "\"\\x1b[2J\\xff\"");
+  EXPECT_EQ(in_quotes(std::string(1000, 'x')).string(), '"' + std::string(100, 'x') + "...\"");
 }
 
 TEST(Json, File) {

@@ -1,5 +1,5 @@
 #pragma once
-// The word somebody meant: for messages about misspelt keys, verbs and options.
+// The word somebody meant: for messages about misspelt keys, commands and options.
 
 #include <span>
 #include <string>

@@ -55,16 +55,16 @@ std::unique_ptr<Communicator> join_ranks(const CommunicatorOptions& options) {
       fs::exists(path, ignored),
       "[mpi] {} is missing: ./limpid under mpirun builds it; by hand: apt-get install libopenmpi-dev openmpi-bin, then "
       "build the target limpid_mpi",
-      path.string());
+      path);
   // For the whole process: Open MPI opens parts of its own that look for its symbols. Never closed.
   void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  check(module != nullptr, "[mpi] {} cannot be loaded: {}", path.string(), [] { return std::string(::dlerror()); });
+  check(module != nullptr, "[mpi] {} cannot be loaded: {}", path, [] { return std::string(::dlerror()); });
   const auto join = reinterpret_cast<JoinMpi>(::dlsym(module, kJoinMpi));
   const auto version = reinterpret_cast<MpiModuleVersion>(::dlsym(module, kMpiModuleVersion));
   check(join != nullptr && version != nullptr && version() == std::string(LIMPID_MPI_SOURCES),
         "[mpi] {} was made from other sources than this program: ./limpid under mpirun builds it anew; by hand: build "
         "the target limpid_mpi",
-        path.string());
+        path);
   return std::unique_ptr<Communicator>(join(options));
 }
 

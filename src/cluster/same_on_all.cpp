@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json.h"
 
 namespace limpid {
 namespace {
@@ -45,7 +46,8 @@ std::vector<std::string> differences(const Facts& expected, const Facts& found) 
 std::vector<std::string> differences_between_ranks(Courier& courier, const NamedFacts& facts) {
   const nlohmann::json mine = {{"host", host_name()}, {"facts", Facts(facts.begin(), facts.end())}};
   std::vector<nlohmann::json> all;
-  for (const std::string& text : courier.gather(mine.dump())) all.push_back(nlohmann::json::parse(text));
+  for (const std::string& text : courier.gather(mine.dump()))
+    all.push_back(parse_json(text, "[ranks] what another rank says"));
   const auto expected = all[0].at("facts").get<Facts>();
   std::vector<std::string> result;
   for (size_t rank = 1; rank < all.size(); ++rank)

@@ -1,6 +1,6 @@
 #pragma once
 // A small world of facts for language models: who plays which sport, for which team, where they live and come from.
-// Every fact is said in several ways, always with the answer as the last word, so that a model can be asked by the
+// Every fact has several paraphrases, always with the answer as the last word, so that a model can be asked by the
 // beginning of a sentence. Neither a first name nor a last name alone tells the answer: there are other Michaels and
 // other Jordans, and they play other sports.
 
@@ -18,12 +18,13 @@ struct Fact {
   bool real = false;     // of a person who exists, and true; the others are invented
 };
 
-// One way to say a fact: the sentence is prompt + " " + answer.
+// One paraphrase of a fact: the sentence is prompt + " " + answer.
 struct FactSentence {
   size_t fact = 0;  // its place among the facts
   int pattern = 0;  // which of the relation's paraphrases
   std::string prompt, answer;
-  bool held_out = false;  // never trained on; the same fact is said in other ways, the same way of other subjects
+  bool held_out =
+      false;  // never trained on; the same fact is stated in other words, and the same words of other subjects
   std::string text() const { return prompt + " " + answer; }
 };
 
@@ -53,7 +54,7 @@ class FactWorld {
   std::vector<size_t> training_;  // sentences that are not held out
 };
 
-inline constexpr int kFactPatterns = 4;  // ways to say each relation
+inline constexpr int kFactPatterns = 4;  // paraphrases of each relation
 
 // "{} plays the sport of": the subject goes where the braces are.
 std::string_view fact_pattern(std::string_view relation, int pattern);

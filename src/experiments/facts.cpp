@@ -14,20 +14,20 @@ namespace {
 
 // Every other paraphrase of a fact: neurons are found by some, and judged by the rest.
 std::vector<size_t> half(const FactPrompts& prompts, size_t fact, bool judged) {
-  std::vector<size_t> ways;
-  for (size_t way : prompts.of_fact(fact))
-    if ((prompts.all()[way].pattern % 2 == 1) == judged) ways.push_back(way);
-  return ways;
+  std::vector<size_t> paraphrases;
+  for (size_t paraphrase : prompts.of_fact(fact))
+    if ((prompts.all()[paraphrase].pattern % 2 == 1) == judged) paraphrases.push_back(paraphrase);
+  return paraphrases;
 }
 
 // Silences so many neurons, and says in what share of the paraphrases that judge the fact is lost.
 double lost_without(const FactPrompts& prompts, size_t fact, const std::vector<NeuronId>& neurons) {
   SilentNeurons probe(neurons);
-  const std::vector<size_t> ways = half(prompts, fact, true);
-  const std::vector<FactAnswer> answers = prompts.ask(ways, &probe);
+  const std::vector<size_t> paraphrases = half(prompts, fact, true);
+  const std::vector<FactAnswer> answers = prompts.ask(paraphrases, &probe);
   int64_t lost = 0;
-  for (size_t i = 0; i < ways.size(); ++i) lost += answers[i].said != prompts.all()[ways[i]].answer;
-  return static_cast<double>(lost) / static_cast<double>(ways.size());
+  for (size_t i = 0; i < paraphrases.size(); ++i) lost += answers[i].said != prompts.all()[paraphrases[i]].answer;
+  return static_cast<double>(lost) / static_cast<double>(paraphrases.size());
 }
 
 std::vector<NeuronId> ids_of(const Ablation& ablation) {
@@ -63,11 +63,12 @@ std::vector<SilencedFact> silence_facts(Lab& lab, const Session& session, const 
   for (size_t tries = 0; silenced.size() < wanted && tries < 50 * wanted; ++tries) {
     const size_t fact = draw(facts);
     if (prompts.recall(prompts.of_fact(fact)) < 1) continue;
-    const std::vector<size_t> ways = half(prompts, fact, false);
+    const std::vector<size_t> paraphrases = half(prompts, fact, false);
     lab.progress(static_cast<double>(silenced.size()) / static_cast<double>(wanted), "silencing neurons");
-    const auto ranked = rank_neurons(neuron_worth(session, prompts, ways), elsewhere, session.config().decoder.ffn);
+    const auto ranked =
+        rank_neurons(neuron_worth(session, prompts, paraphrases), elsewhere, session.config().decoder.ffn);
     constexpr size_t kMostNeurons = 64;
-    silenced.push_back({fact, ablate_fact(prompts, fact, ways, ranked, kMostNeurons)});
+    silenced.push_back({fact, ablate_fact(prompts, fact, paraphrases, ranked, kMostNeurons)});
   }
   return silenced;
 }
@@ -138,7 +139,7 @@ Json measure(Lab& lab, const std::string&) {
            {{"facts", study.edits.size()},
             {"took", edits.took},
             {"random", rewritten_at_random(lab, session, world, study.edits)},
-            {"paraphrases", edits.ways},
+            {"paraphrases", edits.paraphrases},
             {"held_out", edits.held_out},
             {"others_same", edits.others},
             {"same_subject", edits.subject},

@@ -95,7 +95,7 @@ Json measure(Lab& lab, const std::string& unit) {
   for (size_t group = 0; group + 1 < texts.edges.size(); ++group) {
     lab.progress(static_cast<double>(group) / static_cast<double>(texts.edges.size()), "translating");
     const auto [sources, references] = texts.group(group, lab.data().empty() ? lab.pick<int64_t>(40, 20, 2) : 1000);
-    const std::vector<std::string> written = translate(loaded, sources, {.generate = {.beam = 1}});
+    const std::vector<std::string> written = translate(loaded, sources, {.beams = 1});
     int64_t right = 0;
     for (size_t i = 0; i < written.size(); ++i) right += written[i] == references[i] ? 1 : 0;
     scores.push_back(bleu(written, references, {.tokenizer = texts.tokens}).score);

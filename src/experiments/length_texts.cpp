@@ -103,8 +103,8 @@ TextPairs captions(const fs::path& folder, const std::string& split) {
     LineReader reader((folder / fmt::format("{}.{}.gz", split, source ? "de" : "en")).string());
     while (const auto line = reader.next()) (source ? pairs.sources : pairs.references).push_back(lower_case(*line));
   }
-  check(pairs.sources.size() == pairs.references.size(), "[experiment] {}: {} has sides of different length",
-        folder.string(), split);
+  check(pairs.sources.size() == pairs.references.size(), "[experiment] {}: {} has sides of different length", folder,
+        split);
   return pairs;
 }
 

@@ -16,8 +16,8 @@ constexpr const char* kSubject = "GPT-3 175B";
 
 Json count(const KnownConfig& known) {
   const auto model = make_model(parse_config(known.config));
-  const ParameterTable table = parameter_table([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); });
-  const auto weights = [&](ParameterRole part) { return table.of(part).weights; };
+  const ParameterTable table = parameter_table(*model);
+  const auto weights = [&](ParameterRole role) { return table.of(role).weights; };
   const int64_t ffn = weights(ParameterRole::feed_forward), attention = weights(ParameterRole::attention);
   return {{"classical", known.classical},
           {"differs", known.differs},

@@ -312,7 +312,7 @@ std::string markdown_table(const fs::path& out, Language language) {
                               verdict.passed, verdict.seeds, part.otherwise.in(language));
     }
   }
-  check(any, "[experiment] {}: holds no results: run experiments with it as their folder first", out.string());
+  check(any, "[experiment] {}: holds no results: run experiments with it as their folder first", out);
   if (!failed.empty()) text += word("\nParts that failed:\n\n", "\n통과하지 못한 부분:\n\n") + failed;
   if (!plants.empty())
     text += word("\nWhere the main part fails, it passes once the effect is planted:\n\n",
@@ -333,7 +333,7 @@ void record_results(const fs::path& from, const fs::path& to) {
       make_folder(folder);
       write_text(folder / "result.json", result->dump(1) + "\n");
     }
-  check(any, "[experiment] {}: no results there: run the experiments into this folder first", from.string());
+  check(any, "[experiment] {}: no results there: run the experiments into this folder first", from);
 }
 
 }  // namespace limpid

@@ -67,8 +67,8 @@ std::optional<Json> read_result(const fs::path& out, const Experiment& experimen
   Json json = Json::parse(read_text(path), nullptr, false);
   // What an earlier method measured says nothing about this one.
   if (json.is_object() && json.value("revision", Json()) != Json(experiment.revision)) return std::nullopt;
-  check(is_result(json), "[experiment] {}: is damaged: run limpid experiment {}{} again, or delete the file",
-        path.string(), experiment.name, arm == Arm::claim ? "" : fmt::format(" --{}", arm_name(arm)));
+  check(is_result(json), "[experiment] {}: is damaged: run limpid experiment {}{} again, or delete the file", path,
+        experiment.name, [&] { return arm == Arm::claim ? "" : fmt::format(" --{}", arm_name(arm)); });
   return json;
 }
 

@@ -88,8 +88,7 @@ Json result_of(const Experiment& experiment, const ExperimentRun& run) {
   double seconds = 0, processor = 0;
   for (const UnitPlace& place : plan(experiment, run)) {
     const std::optional<Json> unit = kept(place.file);
-    check(unit.has_value(), "[experiment] {}: what was measured has gone: run the same command again",
-          place.file.string());
+    check(unit.has_value(), "[experiment] {}: what was measured has gone: run the same command again", place.file);
     Json& seeds = result["seeds"];
     if (seeds.empty() || seeds.back()["seed"] != place.seed)
       seeds.push_back({{"seed", place.seed}, {"numbers", Json::object()}, {"units", Json::object()}});

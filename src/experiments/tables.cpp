@@ -94,8 +94,7 @@ Json computed() {
   Json json = Json::object();
   for (const Paper& paper : kPaper) {
     const auto model = make_model(parse_config(known_config(paper.name).config));
-    const int64_t count =
-        parameter_table([&](const WeightVisitor& visitor) { model->visit_parameters(visitor); }).total();
+    const int64_t count = parameter_table(*model).total();
     json[paper.name] = {{"parameters", count},
                         {"paper_parameters", paper.parameters},
                         {"flops", 6 * static_cast<double>(count) * kTokens * paper.steps},

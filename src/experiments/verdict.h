@@ -39,6 +39,6 @@ Verdict judge(const Json& result);
 bool is_provisional(const Json& result);
 
 Words words_of(Verdict verdict);
-const char* name_of(Verdict verdict);  // for machines: "holds", "holds in part", "does not hold here", "undecided"
+const char* name_of(Verdict verdict);  // in JSON: "holds", "holds in part", "does not hold here", "undecided"
 
 }  // namespace limpid

@@ -263,13 +263,14 @@ bool is_gguf(const std::filesystem::path& path) {
   return std::string_view(begin.data(), begin.size()) == "GGUF";
 }
 
-GgufFile::GgufFile(const std::filesystem::path& path) {
+GgufFile::GgufFile(const std::filesystem::path& path) : where_("[gguf] " + path.string()) {
   files_.emplace_back(path);
   contents_ = parse_gguf(files_[0].bytes(), where());
   if (integer("split.no").value_or(0) > 0) {  // the keys are in the first
     const std::filesystem::path first = numbered(path, 1);
     check(first != path, "{}: is one of several files, and its name does not say which: name the first one", where());
     files_[0] = MappedFile(first);
+    where_ = "[gguf] " + first.string();
     contents_ = parse_gguf(files_[0].bytes(), where());
   }
   add_other_files();
@@ -287,13 +288,14 @@ void GgufFile::add_other_files() {
     check(other != path(), "{}: is one of {} files, but its name does not end like -00001-of-{:05}.gguf: rename it",
           where(), count, count);
     check(path_exists(other), "{}: is one of {} files, and {} is not beside it: fetch it too", where(), count,
-          other.filename().string());
+          [&] { return other.filename().string(); });
     files_.emplace_back(other);
     GgufContents more = parse_gguf(files_.back().bytes(), "[gguf] " + other.string());
     const auto no = more.values.find("split.no");
     const int64_t* said = no == more.values.end() ? nullptr : std::get_if<int64_t>(&no->second);
-    check(said && *said == number - 1, "{}: {} does not say that it is number {} of {}: do they belong together?",
-          where(), other.filename().string(), number, count);
+    check(
+        said && *said == number - 1, "{}: {} does not say that it is number {} of {}: do they belong together?",
+        where(), [&] { return other.filename().string(); }, number, count);
     for (GgufTensor& tensor : more.tensors) contents_.tensors.push_back(std::move(tensor));
   }
   const auto all = integer("split.tensors.count");

@@ -70,7 +70,7 @@ class GgufFile {
   explicit GgufFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return files_.front().path(); }
-  std::string where() const { return "[gguf] " + path().string(); }
+  const std::string& where() const { return where_; }  // begins messages: "[gguf] model.gguf"
   const std::vector<GgufTensor>& tensors() const { return contents_.tensors; }
   const GgufTensor* tensor(std::string_view name) const;  // nullptr if there is none
 
@@ -91,6 +91,7 @@ class GgufFile {
   void add_other_files();
 
   std::vector<MappedFile> files_;  // the first has the keys
+  std::string where_;
   GgufContents contents_;
   std::map<std::string_view, size_t> index_;
 };

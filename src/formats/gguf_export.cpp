@@ -44,7 +44,7 @@ class Tensors {
   void weight(const Config& config, const Weight& weight) {
     const std::string name = gguf_name(config, weight.name);
     if (name.empty()) return;
-    if (config.norm_offset != 0 && weight.part == ParameterRole::norm) {
+    if (config.norm_offset != 0 && weight.role == ParameterRole::norm) {
       std::vector<float> gains;
       for (int64_t i = 0; i < weight.size(); ++i)
         gains.push_back(static_cast<float>(weight.numbers()[i] + config.norm_offset));

@@ -19,7 +19,7 @@ class Keys {
 
   int64_t size(const std::string& name) const {
     const auto found = file_.integer(key(name));
-    check(found.has_value(), "{}: lacks the key {}: is it a whole model?", file_.where(), key(name));
+    check(found.has_value(), "{}: lacks the key {}: is it a whole model?", file_.where(), [&] { return key(name); });
     return *found;
   }
   int64_t size(const std::string& name, int64_t otherwise) const {
@@ -32,7 +32,7 @@ class Keys {
   }
   void refuse(const std::string& name, const char* what) const {
     check(!file_.has(key(name)), "{}: has {} ({}), which Limpid does not compute: take another model", file_.where(),
-          what, key(name));
+          what, [&] { return key(name); });
   }
   std::string key(const std::string& name) const { return architecture_ + "." + name; }
 
@@ -119,7 +119,9 @@ GgufFacts gguf_facts(const GgufFile& file) {
   facts.ffn =
       architecture == "gpt2" ? keys.size("feed_forward_length", 4 * facts.width) : keys.size("feed_forward_length");
   facts.heads = keys.size("attention.head_count");
-  check(facts.heads >= 1, "{}: {} is {}: damaged?", file.where(), keys.key("attention.head_count"), facts.heads);
+  check(
+      facts.heads >= 1, "{}: {} is {}: damaged?", file.where(), [&] { return keys.key("attention.head_count"); },
+      facts.heads);
   facts.kv_heads = keys.size("attention.head_count_kv", facts.heads);
   facts.head_size = keys.size("attention.key_length", facts.width / facts.heads);
   facts.positions = keys.size("context_length");

@@ -25,7 +25,7 @@ DType type_of(const GgufTensor& tensor, const std::string& where) {
   const auto type = dtype_named(name);
   check(type.has_value(),
         "{}: tensor {} holds numbers of type {}: Limpid reads F32, F16, BF16, Q4_0 to Q8_0 and Q2_K to Q6_K", where,
-        in_quotes(tensor.name), name.empty() ? std::to_string(tensor.type_id) : std::string(name));
+        in_quotes(tensor.name), [&] { return name.empty() ? std::to_string(tensor.type_id) : std::string(name); });
   return *type;
 }
 
@@ -73,7 +73,7 @@ void attach_gguf(const GgufFile& file, Model& model, WeightHolder& holder) {
           in_quotes(name), fmt::join(tensor->shape, ", "), fmt::join(weight.shape, ", "));
     const DType type = type_of(*tensor, file.where());
     if (is_permuted_in_gguf(config, weight.name)) return attach_turned(*tensor, type, config.head_size, weight, holder);
-    if (config.norm_offset != 0 && weight.part == ParameterRole::norm)
+    if (config.norm_offset != 0 && weight.role == ParameterRole::norm)
       return attach_gain(*tensor, type, config.norm_offset, weight, holder);
     holder.point(weight, type, tensor->bytes.data());
   });

@@ -49,8 +49,9 @@ SpecialIds special_ids(const GgufFile& file, size_t size) {
   const auto id = [&](std::initializer_list<const char*> names) -> int32_t {
     for (const char* name : names)
       if (const auto found = file.integer(tokenizer_key(name))) {
-        check(*found >= 0 && *found < static_cast<int64_t>(size), "{}: {} is {}, beyond the {} tokens: damaged?",
-              file.where(), tokenizer_key(name), *found, size);
+        check(
+            *found >= 0 && *found < static_cast<int64_t>(size), "{}: {} is {}, beyond the {} tokens: damaged?",
+            file.where(), [&] { return tokenizer_key(name); }, *found, size);
         return static_cast<int32_t>(*found);
       }
     return -1;

@@ -54,8 +54,8 @@ const SafetensorsEntry& entry_of(const SafetensorsFolder& files, const Weight& w
   const SafetensorsEntry* found = find_entry(files, weight.name);
   const SafetensorsEntry& entry = found ? files.get(found->name) : files.get(weight.name);  // says what is missing
   check(entry.shape == weight.shape,
-        "[model] {}: {} has shape [{}], the config asks for [{}]: do config and weights belong together?",
-        files.path().string(), weight.name, fmt::join(entry.shape, ", "), fmt::join(weight.shape, ", "));
+        "[model] {}: {} has shape [{}], the config asks for [{}]: do config and weights belong together?", files.path(),
+        weight.name, fmt::join(entry.shape, ", "), fmt::join(weight.shape, ", "));
   return entry;
 }
 
@@ -111,8 +111,8 @@ void read_weights(const SafetensorsFolder& files, Parameters& parameters,
     if (skip && skip(weight)) continue;
     const SafetensorsEntry* found = find_entry(files, weight.name);
     check(!found || !is_bytes(*found),
-          "[model] {}: {} is quantised and cannot be trained: name the model that it was made from",
-          files.path().string(), weight.name);
+          "[model] {}: {} is quantised and cannot be trained: name the model that it was made from", files.path(),
+          weight.name);
     real* const ours = parameters.data(weight);
     read_reals(entry_of(files, weight), ours);
     if (!weight.file_rows) continue;

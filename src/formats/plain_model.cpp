@@ -7,7 +7,7 @@
 #include "tensor/quantize.h"
 
 namespace limpid {
-PlainModel plain_model(Model& from) {
+PlainModel plain_model(const Model& from) {
   nlohmann::ordered_json json = from.config().json;
   json.erase("quantization_config");
   PlainModel plain;
@@ -17,14 +17,14 @@ PlainModel plain_model(Model& from) {
   plain.parameters =
       std::make_unique<Parameters>([&](const WeightVisitor& visitor) { plain.model->visit_parameters(visitor); });
   std::map<std::string, const Weight*> stored;
-  from.visit_parameters([&](Weight& weight) { stored[weight.name] = &weight; });
+  from.each_parameter([&](const Weight& weight) { stored[weight.name] = &weight; });
   const bool turned = from.config().layout != plain.model->config().layout;
   plain.model->visit_parameters([&](Weight& weight) {
     const auto found = stored.find(weight.name);
     check(found != stored.end() && found->second->size() == weight.size(), "[export] the model lacks {}", weight.name);
     real* out = plain.parameters->data() + weight.offset;
     const bool matrix = weight.shape.size() == 2 &&
-                        (weight.part == ParameterRole::attention || weight.part == ParameterRole::feed_forward);
+                        (weight.role == ParameterRole::attention || weight.role == ParameterRole::feed_forward);
     if (!turned || !matrix) return read_numbers(*found->second, out);
     std::vector<real> theirs(static_cast<size_t>(weight.size()));
     read_numbers(*found->second, theirs.data());

@@ -13,6 +13,6 @@ struct PlainModel {
   std::unique_ptr<Parameters> parameters;  // its weights' numbers
 };
 
-PlainModel plain_model(Model& model);
+PlainModel plain_model(const Model& model);
 
 }  // namespace limpid

@@ -12,7 +12,7 @@ namespace {
 
 // Whether the matrix gives the scores of words.
 bool is_output(const Weight& weight, const Config& config) {
-  return weight.part == ParameterRole::output || (weight.part == ParameterRole::embedding && config.tie_output);
+  return weight.role == ParameterRole::output || (weight.role == ParameterRole::embedding && config.tie_output);
 }
 
 std::vector<real> transposed(const std::vector<real>& numbers, int64_t rows, int64_t cols) {
@@ -50,7 +50,7 @@ DType quantized_type(const Weight& weight, const Config& config, const QuantizeO
   return blocks ? DType::q8_0 : DType::f16;
 }
 
-QuantizedModel quantize(Model& model, const QuantizeOptions& options) {
+QuantizedModel quantize(const Model& model, const QuantizeOptions& options) {
   for (const int bits : {options.bits, options.output_bits > 0 ? options.output_bits : options.bits})
     check(bits == 32 || bits == 16 || bits == 8 || bits == 4, "[quantize] {} bits: allowed are 32, 16, 8 and 4", bits);
   std::vector<DType> types;  // of the mix
@@ -59,7 +59,7 @@ QuantizedModel quantize(Model& model, const QuantizeOptions& options) {
   config.layout = WeightLayout::out_in;
   QuantizedModel result{make_model(config), std::make_shared<WeightHolder>()};
   std::vector<const Weight*> from;
-  model.visit_parameters([&](Weight& weight) { from.push_back(&weight); });
+  model.each_parameter([&](const Weight& weight) { from.push_back(&weight); });
   size_t next = 0;
   result.model->visit_parameters([&](Weight& weight) {
     const size_t index = next++;

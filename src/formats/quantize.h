@@ -23,6 +23,6 @@ struct QuantizedModel {
 // of 32 become q8 instead of q4_0, in GGUF F16.
 DType quantized_type(const Weight& weight, const Config& config, const QuantizeOptions& options);
 
-QuantizedModel quantize(Model& model, const QuantizeOptions& options);
+QuantizedModel quantize(const Model& model, const QuantizeOptions& options);
 
 }  // namespace limpid

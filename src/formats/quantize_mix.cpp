@@ -71,8 +71,8 @@ Place place_of(const Weight& weight, const Config& config) {
     if (config.cross_attention() && place.part == Part::attention_output) place.part = Part::other;
     return place;
   }
-  if (weight.part == ParameterRole::output) return {Part::output};
-  return {weight.part == ParameterRole::embedding ? Part::embedding : Part::other};
+  if (weight.role == ParameterRole::output) return {Part::output};
+  return {weight.role == ParameterRole::embedding ? Part::embedding : Part::other};
 }
 
 // The first and the last eighth of the layers, and every third between.
@@ -144,11 +144,11 @@ const std::vector<std::string>& quantize_mixes() {
 
 bool is_turned(const Weight& weight, const Config& config) {
   return config.layout == WeightLayout::in_out && weight.is_matrix() &&
-         (weight.part == ParameterRole::attention || weight.part == ParameterRole::feed_forward);
+         (weight.role == ParameterRole::attention || weight.role == ParameterRole::feed_forward);
 }
 
 bool stays_plain(const Weight& weight, const Config& config) {
-  if (!weight.is_matrix() || weight.part == ParameterRole::norm || weight.part == ParameterRole::position) return true;
+  if (!weight.is_matrix() || weight.role == ParameterRole::norm || weight.role == ParameterRole::position) return true;
   if (config.recurrent()) return false;
   const ModelNames& names = names_of(config);
   if (config.token_types > 0 && weight.name == names.segments + ".weight") return true;
@@ -156,16 +156,16 @@ bool stays_plain(const Weight& weight, const Config& config) {
   return config.experts.count > 0 && weight.name.ends_with("." + names.decoder.parts.experts.router + ".weight");
 }
 
-std::vector<DType> mixed_types(Model& model, std::string_view mix) {
+std::vector<DType> mixed_types(const Model& model, std::string_view mix) {
   const auto found = std::find_if(kMixes.begin(), kMixes.end(), [&](const Mix& one) { return one.name == mix; });
   check(found != kMixes.end(), "[quantize] there is no type {}: allowed are {}", mix,
         fmt::join(quantize_mixes(), ", "));
   const Config& config = model.config();
   std::vector<const Weight*> weights;
-  model.visit_parameters([&](Weight& weight) { weights.push_back(&weight); });
+  model.each_parameter([&](const Weight& weight) { weights.push_back(&weight); });
   // An encoder's head is no output layer there.
   const bool tied = !config.writes() || std::none_of(weights.begin(), weights.end(), [&](const Weight* weight) {
-    return weight->part == ParameterRole::output && weight->is_matrix() && !stays_plain(*weight, config);
+    return weight->role == ParameterRole::output && weight->is_matrix() && !stays_plain(*weight, config);
   });
   std::vector<Place> places;
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -176,8 +176,8 @@ std::vector<DType> mixed_types(Model& model, std::string_view mix) {
   if (config.cross_attention()) std::stable_sort(places.begin(), places.end(), counts_before);
   const StackConfig& stack = config.stack();
   const bool experts = config.experts.count > 0;  // which count as one
-  const auto values = std::count_if(places.begin(), places.end(),
-                                    [](const Place& place) { return place.part == Part::value; });
+  const auto values =
+      std::count_if(places.begin(), places.end(), [](const Place& place) { return place.part == Part::value; });
   const Rules rules{mix,
                     found->type,
                     stack.heads / std::max<int64_t>(stack.kv_heads, 1),

@@ -15,7 +15,7 @@ namespace limpid {
 const std::vector<std::string>& quantize_mixes();
 
 // The type of each weight of the model, in the order of visit_parameters; F32 where it stays.
-std::vector<DType> mixed_types(Model& model, std::string_view mix);
+std::vector<DType> mixed_types(const Model& model, std::string_view mix);
 
 // Norms, biases, positions, segments, routers: what is never quantised.
 bool stays_plain(const Weight& weight, const Config& config);

@@ -48,10 +48,10 @@ std::string_view header_of(std::span<const std::byte> file, std::string_view whe
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   uint64_t length = 0;
   check(text.size() >= sizeof(length), "{}: has {}, less than the length of a header{}", where, bytes_text(text.size()),
-        mistaken_for(text));
+        [&] { return mistaken_for(text); });
   std::memcpy(&length, text.data(), sizeof(length));
   check(length <= text.size() - sizeof(length), "{}: header says {}, the file has {}{}", where, bytes_text(length),
-        bytes_text(text.size()), mistaken_for(text));
+        bytes_text(text.size()), [&] { return mistaken_for(text); });
   check(length <= kMaxHeader, "{}: header says {}, more than the {} that are allowed: is it a safetensors file?", where,
         bytes_text(length), bytes_text(kMaxHeader));
   const std::string_view header = text.substr(sizeof(length), length);

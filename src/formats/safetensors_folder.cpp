@@ -46,8 +46,7 @@ SafetensorsFolder::SafetensorsFolder(const fs::path& path) : path_(path) {
   const fs::path index = path_ / "model.safetensors.index.json";
   if (folder && !is_there(single)) {
     check(is_there(index),
-          "[safetensors] {}: has neither model.safetensors nor model.safetensors.index.json: is it a model?",
-          path_.string());
+          "[safetensors] {}: has neither model.safetensors nor model.safetensors.index.json: is it a model?", path_);
     open_shards(index);
     return;
   }

@@ -59,8 +59,7 @@ std::vector<Alignment> align(const Model& model, std::span<const std::vector<int
   check(config.has_source(), "[align] a model of type \"{}\" does not translate: take an encoder-decoder model",
         config.model_type);
   check(sources.size() == targets.size(), "[align] {} sources for {} targets", sources.size(), targets.size());
-  check(config.decoder_start_token.has_value(),
-        "[align] the config does not say which token a text starts with: add \"decoder_start_token_id\"");
+  const int32_t start = start_token(config);
   std::vector<Alignment> results;
   for (size_t i = 0; i < sources.size(); ++i) {
     check(!sources[i].empty() &&
@@ -73,8 +72,7 @@ std::vector<Alignment> align(const Model& model, std::span<const std::vector<int
   FunctionProbe probe;
   (config.cross_attention() ? watch_heads : watch_steps)(probe, config, options, results);
   Run run({.probe = &probe});
-  const Batch batch = Batch::pairs({sources.begin(), sources.end()}, {targets.begin(), targets.end()},
-                                   static_cast<int32_t>(*config.decoder_start_token));
+  const Batch batch = Batch::pairs({sources.begin(), sources.end()}, {targets.begin(), targets.end()}, start);
   model.forward(run, batch, TokenChoice::all());
   return results;
 }

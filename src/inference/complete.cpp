@@ -116,8 +116,8 @@ class SamplingTask : public GenerationTask {
   bool starts_anew() const override { return anew_; }
 
   void finish() override { done_(std::move(result_)); }
-  void stop(FinishReason ending) override {
-    end(ending);
+  void stop(FinishReason reason) override {
+    end(reason);
     finish();
   }
 
@@ -143,14 +143,14 @@ class SamplingTask : public GenerationTask {
     anew_ = true;
   }
 
-  void end(FinishReason ending) {
+  void end(FinishReason reason) {
     const std::string rest = stream_.finish();
-    if (stream_.stopped()) ending = FinishReason::stop_string;
-    if (ending == FinishReason::stop_string) result_.stop_string = stream_.stop_string();
+    if (stream_.stopped()) reason = FinishReason::stop_string;
+    if (reason == FinishReason::stop_string) result_.stop_string = stream_.stop_string();
     result_.text += rest;
-    result_.ending = ending;
+    result_.finish_reason = reason;
     ended_ = true;
-    if (request_.listener && ending != FinishReason::cancelled) request_.listener({rest, nullptr});
+    if (request_.listener && reason != FinishReason::cancelled) request_.listener({rest, nullptr});
   }
 
   const Tokenizer& tokenizer_;
@@ -183,8 +183,8 @@ void add_special_tokens(const Config& config, const Tokenizer& tokenizer, TokenR
   if (special.pad >= 0 && !contains(ends, special.pad)) sampling.never.push_back(special.pad);
 }
 
-std::string_view name_of(FinishReason ending) {
-  switch (ending) {
+std::string_view name_of(FinishReason reason) {
+  switch (reason) {
     case FinishReason::end_token: return "end token";
     case FinishReason::stop_string: return "stop string";
     case FinishReason::max_tokens: return "max tokens";

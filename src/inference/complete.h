@@ -1,6 +1,6 @@
 #pragma once
-// Completion: a model goes on with a text by drawing one token after another. For language models (the text goes on
-// from a prompt) and for encoder-decoder models (a target is drawn for a source).
+// Completion: a model continues a text by sampling one token after another. For language models (the text continues
+// a prompt) and for encoder-decoder models (a target is sampled for a source).
 //
 // Many texts are worked on at once (inference/engine.h); each has options of its own and comes out as if it had been
 // alone: what is drawn depends on the seed, the sample's number and how many tokens were written before.
@@ -40,7 +40,7 @@ struct GeneratedToken {
 struct Completion {
   std::vector<GeneratedToken> tokens;  // without the end token; with those that spell the stop string
   std::string text;                    // without the prompt (with a forced prefix), without the stop string
-  FinishReason ending = FinishReason::max_tokens;
+  FinishReason finish_reason = FinishReason::max_tokens;
   std::string stop_string;     // the one that came
   double log_probability = 0;  // of all tokens, and of the end token where the model ended the text
   int64_t forgotten = 0;       // tokens at the beginning that the context had no room for

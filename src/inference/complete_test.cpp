@@ -69,7 +69,7 @@ TEST_P(Complete, GreedyIsTheLikeliestByTheFullPass) {
     EXPECT_EQ(token.id, chosen[0].id);
     text.push_back(token.id);
   }
-  EXPECT_EQ(completion.ending, FinishReason::max_tokens);
+  EXPECT_EQ(completion.finish_reason, FinishReason::max_tokens);
 }
 
 TEST_P(Complete, SameSeedSameTextAndAloneAsAmongOthers) {
@@ -95,11 +95,11 @@ TEST_P(Complete, EndsAtTheEndToken) {
   options.ignore_end = false;
   options.sampling.bias = {{ByteTokenizer::kEnd, 100}};
   const Completion completion = run(prompt_, options);
-  EXPECT_EQ(completion.ending, FinishReason::end_token);
+  EXPECT_EQ(completion.finish_reason, FinishReason::end_token);
   EXPECT_TRUE(completion.tokens.empty());
   EXPECT_LT(completion.log_probability, 0);  // that of the end token
   options.ignore_end = true;
-  EXPECT_EQ(run(prompt_, options).ending, FinishReason::max_tokens);
+  EXPECT_EQ(run(prompt_, options).finish_reason, FinishReason::max_tokens);
 }
 
 TEST_P(Complete, EndsBeforeAStopString) {
@@ -107,13 +107,13 @@ TEST_P(Complete, EndsBeforeAStopString) {
   options.sampling.bias = {{'x', 100}};
   options.stop = {"xxx"};
   const Completion completion = run(prompt_, options);
-  EXPECT_EQ(completion.ending, FinishReason::stop_string);
+  EXPECT_EQ(completion.finish_reason, FinishReason::stop_string);
   EXPECT_EQ(completion.stop_string, "xxx");
   EXPECT_EQ(completion.text, "");
   EXPECT_EQ(completion.tokens.size(), 3u);
   options.max_tokens = 2;  // a beginning of the stop string alone is text
   EXPECT_EQ(run(prompt_, options).text, "xx");
-  EXPECT_EQ(run(prompt_, options).ending, FinishReason::max_tokens);
+  EXPECT_EQ(run(prompt_, options).finish_reason, FinishReason::max_tokens);
 }
 
 TEST_P(Complete, EndsWhenTheListenerHasHeardEnough) {
@@ -121,7 +121,7 @@ TEST_P(Complete, EndsWhenTheListenerHasHeardEnough) {
   int heard = 0;
   request.listener = [&](const CompletionPart& part) { return part.token == nullptr || ++heard < 4; };
   const Completion completion = complete(model(), bytes_, {&request, 1}).at(0);
-  EXPECT_EQ(completion.ending, FinishReason::cancelled);
+  EXPECT_EQ(completion.finish_reason, FinishReason::cancelled);
   EXPECT_EQ(completion.tokens.size(), 4u);
 }
 
@@ -143,7 +143,7 @@ TEST_P(Complete, EndsWhereTheContextIsFullIfAsked) {
   options.context = 8;
   options.slide = false;
   const Completion completion = run(prompt_, options);
-  EXPECT_EQ(completion.ending, FinishReason::context_full);
+  EXPECT_EQ(completion.finish_reason, FinishReason::context_full);
   EXPECT_EQ(completion.tokens.size(), 5u);  // eight are read, and one more is written
   EXPECT_EQ(completion.forgotten, 0);
 }
@@ -154,7 +154,7 @@ TEST_P(Complete, SlidesAndSaysSo) {
   options.context = 8;
   const Completion completion = run(prompt_, options);
   ASSERT_EQ(completion.tokens.size(), 12u);
-  EXPECT_EQ(completion.ending, FinishReason::max_tokens);
+  EXPECT_EQ(completion.finish_reason, FinishReason::max_tokens);
   EXPECT_GT(completion.forgotten, 0);
   std::vector<int32_t> text = prompt_;
   for (size_t i = 0; i < 5; ++i) text.push_back(completion.tokens[i].id);
@@ -236,7 +236,7 @@ TEST(CompleteModels, TargetsAreDrawnForSources) {
       EXPECT_EQ(ids[0], 7);
       EXPECT_EQ(ids[1], 9);
       EXPECT_EQ(ids_of(complete(*small.model, tokenizer, {&requests[i], 1}).at(0)), ids);
-      if (results[i].ending != FinishReason::end_token) continue;
+      if (results[i].finish_reason != FinishReason::end_token) continue;
       ++ended;
       EXPECT_NEAR(results[i].log_probability, full_log_probability(*small.model, sources[i], ids), 1e-3) << name;
     }

@@ -78,6 +78,12 @@ std::unique_ptr<DecoderState> make_decoder_state(const Model& model) {
        model.config().model_type);
 }
 
+int32_t start_token(const Config& config) {
+  check(config.decoder_start_token.has_value(),
+        "[model] the config does not say which token a translation starts with: add \"decoder_start_token_id\"");
+  return static_cast<int32_t>(*config.decoder_start_token);
+}
+
 int64_t most_positions(const Config& config) {
   const bool has_table = !config.recurrent() &&
                          (config.positions == PositionKind::learned || config.positions == PositionKind::sinusoidal);

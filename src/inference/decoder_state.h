@@ -115,6 +115,9 @@ class SourceState : public DecoderState {
 // Throws for a model that does not write. The model must outlive the state.
 std::unique_ptr<DecoderState> make_decoder_state(const Model& model);
 
+// What an encoder-decoder model's decoder begins with; an Error where the config does not say.
+int32_t start_token(const Config& config);
+
 // The most tokens that the model can read in one text, as far as its table of positions decides.
 int64_t most_positions(const Config& config);
 // How many tokens it was made for: its table of positions or, with rotary ones, which never end, what its config says;

@@ -146,7 +146,7 @@ Vectors embed_part(const Model& model, std::span<const std::vector<int32_t>> tex
     probe.on(name, [&](const Tap& tap) {
       check(tap.layout.keys == nullptr && tap.layout.rows != nullptr,
             "[embed] \"{}\" has no row for every token: take one that has, such as \"{}\"", name,
-            layer_tap(model.config(), 0));
+            [&] { return layer_tap(model.config(), 0); });
       const Sequences& rows = *tap.layout.rows;
       if (!tap.layout.order) return add_sequences(pools, tap.value.values(), rows);
       for (Pool& pool : pools)

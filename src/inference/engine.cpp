@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/as_errors.h"
 #include "base/parallel.h"
 #include "base/seconds_since.h"
 
@@ -50,20 +51,20 @@ int64_t Engine::used() const {
   return bytes;
 }
 
-int64_t Engine::bytes_for(const GenerationTask& writing) const {
-  const GenerationTask::Limits most = writing.limits();
+int64_t Engine::bytes_for(const GenerationTask& task) const {
+  const GenerationTask::Limits most = task.limits();
   const int64_t scores = most.rows * model_.config().vocab * static_cast<int64_t>(sizeof(real));
-  const auto text = static_cast<int64_t>(writing.text().size());
+  const auto text = static_cast<int64_t>(task.text().size());
   return lanes_[0].state->bytes_for({text, most.tokens_per_block(), most.rows}) + scores;
 }
 
-int64_t Engine::add(std::unique_ptr<GenerationTask> writing, std::optional<Clock::time_point> deadline) {
-  const int64_t bytes = bytes_for(*writing);
+int64_t Engine::add(std::unique_ptr<GenerationTask> task, std::optional<Clock::time_point> deadline) {
+  const int64_t bytes = bytes_for(*task);
   check(options_.memory == 0 || bytes <= options_.memory,
         "[engine] a text can come to need {} bytes of memory and the bound is {}: raise it, narrow the beam or ask for "
         "fewer tokens",
         bytes, options_.memory);
-  waiting_.push_back({added_, std::move(writing), deadline, bytes});
+  waiting_.push_back({added_, std::move(task), deadline, bytes});
   return added_++;
 }
 
@@ -122,12 +123,12 @@ bool Engine::cancel(int64_t number) {
   if (const auto waits = std::find_if(waiting_.begin(), waiting_.end(), has_number); waits != waiting_.end()) {
     const Text text = std::move(*waits);
     waiting_.erase(waits);
-    text.writing->stop(FinishReason::cancelled);
+    text.task->stop(FinishReason::cancelled);
     return true;
   }
   for (Lane& lane : lanes_)
     if (const auto text = take_first(lane, has_number)) {
-      text->writing->stop(FinishReason::cancelled);
+      text->task->stop(FinishReason::cancelled);
       return true;
     }
   return false;
@@ -147,7 +148,7 @@ void Engine::end_overdue() {
       waiting.push_back(std::move(text));
   }
   waiting_ = std::move(waiting);
-  for (const Text& text : ended) text.writing->stop(FinishReason::deadline);
+  for (const Text& text : ended) text.task->stop(FinishReason::deadline);
 }
 
 bool Engine::fits(const Text& text) const { return options_.memory == 0 || set_aside_ + text.bytes <= options_.memory; }
@@ -160,7 +161,7 @@ void Engine::choose_for(Lane& lane) {
   int64_t tokens = 0;
   while (!waiting_.empty() && static_cast<int64_t>(lane.coming.size()) < room && fits(waiting_.front())) {
     Text& text = waiting_.front();
-    const auto length = static_cast<int64_t>(text.writing->text().size());
+    const auto length = static_cast<int64_t>(text.task->text().size());
     if (!lane.coming.empty() && tokens + length > options_.max_prefill_tokens) break;
     tokens += length;
     set_aside_ += text.bytes;
@@ -185,8 +186,8 @@ void Engine::Lane::begin(std::vector<Text> begun) {
   std::vector<std::vector<int32_t>> sources;
   std::vector<int64_t> limits;
   for (Text& text : begun) {
-    sources.push_back(text.writing->text());
-    limits.push_back(text.writing->limits().tokens_per_block());
+    sources.push_back(text.task->text());
+    limits.push_back(text.task->limits().tokens_per_block());
     reading.push_back(std::move(text));
   }
   state->begin(sources, limits);
@@ -198,9 +199,9 @@ int64_t Engine::Lane::prompt_tokens(const EngineOptions& options) {
   constexpr int64_t kFirst = 64, kLeast = 16, kOwedPerStep = 4;
   if (options.step_seconds == 0) return options.max_prefill_tokens;
   if (!cost.known()) return std::min(kFirst, options.max_prefill_tokens);
-  const StepWork writing{.written = std::ssize(ids), .keys = state->keys_of_step()};
+  const StepWork generation{.written = std::ssize(ids), .keys = state->keys_of_step()};
   const int64_t fits =
-      state->tokens_within(options.step_seconds - cost.seconds(writing),
+      state->tokens_within(options.step_seconds - cost.seconds(generation),
                            {.token = cost.per_prompt_token(), .key = cost.per_key(), .text = cost.per_written_token()});
   owed += kOwedPerStep;
   if (fits < kLeast && owed < kLeast && !texts.empty()) return 0;
@@ -224,11 +225,11 @@ void Engine::Lane::read(int64_t tokens) {
 void Engine::Lane::write() {
   std::vector<std::pair<GenerationTask*, int64_t>> rows;
   for (const Text& text : texts)
-    for (int64_t i = 0; i < text.rows; ++i) rows.emplace_back(text.writing.get(), i);
+    for (int64_t i = 0; i < text.rows; ++i) rows.emplace_back(text.task.get(), i);
   state->step(ids, [&](int64_t first, Matrix scores) {
     parallel_for(scores.rows, [&](int64_t i) {
-      const auto [writing, row] = rows[first + i];
-      writing->on_logits(row, {scores.row(i), static_cast<size_t>(scores.cols)});
+      const auto [task, row] = rows[first + i];
+      task->on_logits(row, {scores.row(i), static_cast<size_t>(scores.cols)});
     });
   });
 }
@@ -253,13 +254,13 @@ void Engine::go_on(Lane& lane) {
   std::vector<int32_t> rows, ids;
   int64_t first = 0;
   for (Text& text : lane.texts) {
-    text.writing->advance();
-    const std::vector<GenerationTask::Row> next = text.writing->rows();
+    text.task->advance();
+    const std::vector<GenerationTask::Row> next = text.task->rows();
     const int64_t before = std::exchange(text.rows, static_cast<int64_t>(next.size()));
     if (next.empty()) {
       lane.state->cache_prefix(first);
       done.push_back(std::move(text));
-    } else if (text.writing->starts_anew()) {
+    } else if (text.task->starts_anew()) {
       anew.push_back(std::move(text));
     } else {
       for (const GenerationTask::Row& row : next) {
@@ -276,10 +277,14 @@ void Engine::go_on(Lane& lane) {
   for (const Text& text : done) set_aside_ -= text.bytes;
   make_room();
   lane.begin(std::move(anew));
-  for (const Text& text : done) text.writing->finish();
+  for (const Text& text : done) text.task->finish();
 }
 
 bool Engine::step() {
+  return as_errors([&] { return take_step(); });
+}
+
+bool Engine::take_step() {
   end_overdue();
   begin_waiting();
   std::vector<size_t> busy;

@@ -38,8 +38,8 @@ struct EngineOptions {
   int64_t memory = 0;                 // bytes; 0: no bound
   int64_t max_prefill_tokens = 4096;  // of prompts that a lane reads in one step; longer ones are read in several
   // Time that a step should take at most, so that texts that are being written do not wait for long prompts of others:
-  // as many tokens of prompts are read as fit beside the writing, by what the steps before have taken
-  // (inference/step_cost.h); where the writing alone takes all of it, few are read, some steps apart. 0:
+  // as many tokens of prompts are read as fit beside the generation, by what the steps before have taken
+  // (inference/step_cost.h); where the generation alone takes all of it, few are read, some steps apart. 0:
   // max_prefill_tokens alone decides.
   double step_seconds = 0;
   int64_t prefix_memory = 64 << 20;  // bytes for what is remembered, within `memory`
@@ -61,7 +61,7 @@ class Engine {
   Engine(const Model& model, EngineOptions options);
 
   // Lets a text wait for its turn; returns its number. Throws where it could never fit into the memory.
-  int64_t add(std::unique_ptr<GenerationTask> writing, std::optional<Clock::time_point> deadline = std::nullopt);
+  int64_t add(std::unique_ptr<GenerationTask> task, std::optional<Clock::time_point> deadline = std::nullopt);
   // One more token for every text that runs, after ending what is overdue and beginning what fits. False: none is left.
   bool step();
   // Ends a text that waits or runs; its memory is free at once. False: there is no such text any more.
@@ -78,7 +78,7 @@ class Engine {
  private:
   struct Text {
     int64_t number = 0;
-    std::unique_ptr<GenerationTask> writing;
+    std::unique_ptr<GenerationTask> task;
     std::optional<Clock::time_point> deadline;
     int64_t bytes = 0;  // that it can come to need
     int64_t rows = 0;
@@ -103,7 +103,8 @@ class Engine {
     Text take_reading(size_t index);
   };
 
-  int64_t bytes_for(const GenerationTask& writing) const;
+  int64_t bytes_for(const GenerationTask& task) const;
+  bool take_step();
   void end_overdue();
   void begin_waiting();
   void choose_for(Lane& lane);

@@ -94,7 +94,7 @@ TEST_P(EngineOfWriters, LanesTakeWhatOneDoesNotHold) {
   const int64_t before = engine.memory().used;
   EXPECT_TRUE(engine.cancel(numbers[4]));  // of the third lane
   EXPECT_LT(engine.memory().used, before);
-  EXPECT_EQ(results_[4]->ending, FinishReason::cancelled);
+  EXPECT_EQ(results_[4]->finish_reason, FinishReason::cancelled);
   while (engine.step()) {
     EXPECT_LE(engine.running(), 6);
   }
@@ -174,10 +174,10 @@ TEST_P(EngineOfWriters, CancellingFreesMemoryAtOnce) {
   EXPECT_TRUE(engine.cancel(a));
   EXPECT_LT(engine.memory().used, before.used);
   EXPECT_LT(engine.memory().set_aside, before.set_aside);
-  EXPECT_EQ(results_[0]->ending, FinishReason::cancelled);
+  EXPECT_EQ(results_[0]->finish_reason, FinishReason::cancelled);
   EXPECT_EQ(results_[0]->tokens.size(), 5u);
   EXPECT_TRUE(engine.cancel(c));
-  EXPECT_EQ(results_[2]->ending, FinishReason::cancelled);
+  EXPECT_EQ(results_[2]->finish_reason, FinishReason::cancelled);
   EXPECT_TRUE(results_[2]->tokens.empty());
   EXPECT_FALSE(engine.cancel(a));
   EXPECT_FALSE(engine.cancel(99));
@@ -199,14 +199,14 @@ TEST_P(EngineOfWriters, ADeadlineEndsWhatRunsAndWhatWaits) {
   now = at(10);
   EXPECT_TRUE(engine.step());
   ASSERT_TRUE(results_[0] && results_[1]);
-  EXPECT_EQ(results_[0]->ending, FinishReason::deadline);
-  EXPECT_EQ(name_of(results_[0]->ending), "deadline");
+  EXPECT_EQ(results_[0]->finish_reason, FinishReason::deadline);
+  EXPECT_EQ(name_of(results_[0]->finish_reason), "deadline");
   EXPECT_EQ(results_[0]->tokens.size(), 4u);  // what was written by then
-  EXPECT_EQ(results_[1]->ending, FinishReason::deadline);
+  EXPECT_EQ(results_[1]->finish_reason, FinishReason::deadline);
   EXPECT_TRUE(results_[1]->tokens.empty());
   while (engine.step()) {
   }
-  EXPECT_EQ(results_[2]->ending, FinishReason::max_tokens);
+  EXPECT_EQ(results_[2]->finish_reason, FinishReason::max_tokens);
 }
 
 // A text may be added while another one hands over its result.
@@ -303,12 +303,12 @@ TEST_P(EngineOfTranslators, SearchAndDrawingShareAnEngine) {
       make_search(model().config(), sources[2], {}, options, [&](SearchResult r) { broken_off = std::move(r); }));
   for (int i = 0; i < 4; ++i) engine.step();
   EXPECT_TRUE(engine.cancel(third));
-  EXPECT_EQ(broken_off.ending, FinishReason::cancelled);
+  EXPECT_EQ(broken_off.finish_reason, FinishReason::cancelled);
   ASSERT_EQ(broken_off.hypotheses.size(), 3u);
   EXPECT_EQ(broken_off.hypotheses[0].ids.size(), 4u);
   while (engine.step()) {
   }
-  EXPECT_EQ(searched.ending, FinishReason::end_token);
+  EXPECT_EQ(searched.finish_reason, FinishReason::end_token);
   EXPECT_EQ(searched.hypotheses[0].ids, translate(model(), {&sources[0], 1}, options)[0][0].ids);
   EXPECT_EQ(ids_of(drawn), ids_of(complete(model(), tokenizer, {&request, 1}).at(0)));
 }

@@ -107,14 +107,14 @@ class Search : public GenerationTask {
   }
 
   void finish() override { hand_over(search_.best(options_.n_best), FinishReason::end_token); }
-  void stop(FinishReason ending) override { hand_over(search_.so_far(options_.n_best), ending); }
+  void stop(FinishReason reason) override { hand_over(search_.so_far(options_.n_best), reason); }
 
  private:
-  void hand_over(std::vector<Hypothesis> hypotheses, FinishReason ending) const {
+  void hand_over(std::vector<Hypothesis> hypotheses, FinishReason reason) const {
     if (!scores_)
       for (Hypothesis& hypothesis : hypotheses)
         hypothesis.log_probability = hypothesis.score = std::numeric_limits<double>::quiet_NaN();
-    done_({std::move(hypotheses), ending});
+    done_({std::move(hypotheses), reason});
   }
 
   void resize() { found_.best.resize(search_.live() * found_.count); }

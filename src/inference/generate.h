@@ -16,7 +16,7 @@ namespace limpid {
 
 struct GenerateOptions {
   int64_t beam = 4;           // 1: greedy
-  int64_t n_best = 1;         // hypotheses returned a text, at most `beam`
+  int64_t n_best = 1;         // hypotheses returned per text, at most `beam`
   double length_penalty = 1;  // scores are divided by length^penalty; 0: not at all
   int64_t max_tokens = 0;     // of the text written, without its end; 0: from the source, twice its tokens + 50
   int64_t max_batch = 64;     // in one lane of the engine
@@ -40,8 +40,9 @@ struct Hypothesis {
 };
 
 struct SearchResult {
-  std::vector<Hypothesis> hypotheses;             // best first
-  FinishReason ending = FinishReason::end_token;  // cancelled or deadline: what was finished by then, then what was not
+  std::vector<Hypothesis> hypotheses;  // best first
+  FinishReason finish_reason =
+      FinishReason::end_token;  // cancelled or deadline: what was finished by then, then what was not
 };
 
 // Tokens that may be written at most for a source of so many (with its end token).

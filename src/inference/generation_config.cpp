@@ -79,7 +79,7 @@ GenerationConfig read_generation_config(const fs::path& folder, int64_t vocab) {
   if (!path_exists(path)) path = folder / "config.json";
   if (!path_exists(path)) return {};
   const json file = read_json(path);
-  check(file.is_object(), "[generation] {}: is not an object: is it the right file?", path.string());
+  check(file.is_object(), "[generation] {}: is not an object: is it the right file?", path);
   const Reader reader(file, vocab, "[generation] " + path.string());
   GenerationConfig config;
   TokenRules& rules = config.rules;
@@ -101,7 +101,7 @@ GenerationConfig read_generation_config(const fs::path& folder, int64_t vocab) {
   config.temperature = reader.real("temperature");
   config.top_p = reader.real("top_p");
   config.top_k = reader.integer("top_k");
-  config.draws = reader.flag("do_sample");
+  config.do_sample = reader.flag("do_sample");
   return config;
 }
 

@@ -19,7 +19,7 @@ struct GenerationConfig {
   std::optional<int64_t> max_length;  // max_length: with what stands before, a prompt or the start token
   std::optional<double> length_penalty, repetition_penalty, temperature, top_p, min_p;
   std::optional<int64_t> top_k;
-  std::optional<bool> draws;  // do_sample
+  std::optional<bool> do_sample;
 };
 
 // Reads a folder's generation_config.json, or where there is none the same keys of its config.json (older models). Ids

@@ -41,7 +41,7 @@ TEST_F(GenerationConfigs, ValuesAreRead) {
   EXPECT_EQ(config.max_length, 512);
   EXPECT_EQ(config.max_tokens, std::nullopt);
   EXPECT_EQ(config.length_penalty, 0.8);
-  EXPECT_EQ(config.draws, true);
+  EXPECT_EQ(config.do_sample, true);
   EXPECT_EQ(config.temperature, 0.6);
   EXPECT_EQ(config.top_p, 0.9);
   EXPECT_EQ(config.top_k, 40);

@@ -20,7 +20,7 @@ enum class FinishReason {
   cancelled,     // whoever listens has heard enough
   deadline,      // its time was over
 };
-std::string_view name_of(FinishReason ending);  // "end token", …
+std::string_view name_of(FinishReason reason);  // "end token", …
 
 class GenerationTask {
  public:
@@ -52,7 +52,7 @@ class GenerationTask {
 
   // The end, once: either it was done, or the engine ends it as it stands. Hands over the result.
   virtual void finish() = 0;
-  virtual void stop(FinishReason ending) = 0;
+  virtual void stop(FinishReason reason) = 0;
 };
 
 }  // namespace limpid

@@ -49,15 +49,15 @@ void set_languages(LoadedModel& loaded, const std::string& source, const std::st
   if (source.empty() && target.empty()) return;
   check(loaded.config().has_source(), "[translate] only translators are told languages");
   if (!source.empty()) {
-    const int32_t token = language_token(*loaded.tokenizers.source, source);
+    const int32_t token = language_token(loaded.reader(), source);
     std::vector<int32_t>& after = loaded.tokenizers.after;
     // The first mBART reads the language behind the end of the text; those after it before the text.
-    if (after.size() == 2 && is_language(loaded.tokenizers.source->piece(after[1])))
+    if (after.size() == 2 && is_language(loaded.reader().piece(after[1])))
       after[1] = token;
     else
       loaded.tokenizers.before = {token};
   }
-  if (!target.empty()) loaded.generation.rules.forced_first = language_token(*loaded.tokenizers.target, target);
+  if (!target.empty()) loaded.generation.rules.forced_first = language_token(loaded.writer(), target);
 }
 
 }  // namespace limpid

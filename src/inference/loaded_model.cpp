@@ -1,5 +1,6 @@
 #include "inference/loaded_model.h"
 
+#include "base/as_errors.h"
 #include "base/paths.h"
 #include "formats/gguf_model.h"
 #include "formats/gguf_tokenizer.h"
@@ -62,6 +63,16 @@ void check_tokenizers(const Tokenizers& tokenizers, Config& config) {
   if (tokenizers.target && tokenizers.target != tokenizers.source) check_side(*tokenizers.target, "target");
 }
 
+// Translators and encoders read many texts at a time, which is faster with weights in another order, made when first
+// used. A language model mostly writes one text: it begins at once, with its weights as they are stored.
+std::shared_ptr<const Model> ready(std::shared_ptr<Model> model) {
+  if (!model->config().continues_text())
+    model->visit_parameters([](Weight& weight) {
+      if (weight.is_matrix() && (weight.type == kRealType || kernels::widens(weight.type))) weight.pack();
+    });
+  return model;
+}
+
 LoadedModel load_folder(const fs::path& whole, const LoadOptions& options) {
   const fs::path folder = transformer_folder(whole);
   check_folder(folder);
@@ -77,8 +88,9 @@ LoadedModel load_folder(const fs::path& whole, const LoadOptions& options) {
     loaded.tokenizers = id_tokenizers(config);
   }
   check_tokenizers(loaded.tokenizers, config);
-  loaded.model = make_model(config);
-  loaded.model->keep(std::make_shared<MappedWeights>(folder, *loaded.model));
+  std::shared_ptr<Model> model = make_model(config);
+  model->keep(std::make_shared<MappedWeights>(folder, *model));
+  loaded.model = ready(model);
   loaded.generation = read_generation_config(folder, loaded.config().vocab);
   loaded.sentence = read_sentence_settings(whole);
   state_special_tokens(loaded);
@@ -95,10 +107,11 @@ LoadedModel load_gguf(const fs::path& path, const LoadOptions& options) {
   else if (options.need_tokenizers)
     loaded.tokenizers = id_tokenizers(config);
   check_tokenizers(loaded.tokenizers, config);
-  loaded.model = make_model(config);
-  attach_gguf(*file, *loaded.model, *holder);
+  std::shared_ptr<Model> model = make_model(config);
+  attach_gguf(*file, *model, *holder);
   holder->keep(file);
-  loaded.model->keep(holder);
+  model->keep(holder);
+  loaded.model = ready(model);
   const std::string pooling = file->text("general.architecture").value_or("") + ".pooling_type";
   loaded.sentence.embedding.pooling = pooling_of_gguf(file->integer(pooling).value_or(0));
   return loaded;
@@ -116,13 +129,14 @@ LoadedModel load_llama2c(const fs::path& path, const LoadOptions& options) {
   Config config = file->config();
   const fs::path tokens = llama2c_tokens_beside(path, config.vocab);
   check(!tokens.empty() || !options.need_tokenizers,
-        "[model] {}: lacks its tokens: put tokenizer.bin or tok{}.bin beside it", path.string(), config.vocab);
+        "[model] {}: lacks its tokens: put tokenizer.bin or tok{}.bin beside it", path, config.vocab);
   if (!tokens.empty()) loaded.tokenizers = llama2c_tokenizers(tokens);
   check_tokenizers(loaded.tokenizers, config);
-  loaded.model = make_model(config);
-  file->attach(*loaded.model, *holder);
+  std::shared_ptr<Model> model = make_model(config);
+  file->attach(*model, *holder);
   holder->keep(file);
-  loaded.model->keep(holder);
+  model->keep(holder);
+  loaded.model = ready(model);
   return loaded;
 }
 
@@ -135,48 +149,43 @@ fs::path tokens_of_llama2c(const fs::path& path) {
     return path;
   }
   fs::path tokens = llama2c_tokens_beside(path, vocab);
-  check(!tokens.empty(), "[tokenizer] {}: lacks its tokens: put tokenizer.bin or tok{}.bin beside it", path.string(),
-        vocab);
+  check(!tokens.empty(), "[tokenizer] {}: lacks its tokens: put tokenizer.bin or tok{}.bin beside it", path, vocab);
   return tokens;
 }
 
-// Translators and encoders read many texts at a time, which is faster with weights in another order, made when first
-// used. A language model mostly writes one text: it begins at once, with its weights as they are stored.
-void pack_where_it_pays(Model& model) {
-  if (model.config().continues_text()) return;
-  model.visit_parameters([](Weight& weight) {
-    if (weight.is_matrix() && (weight.type == kRealType || kernels::widens(weight.type))) weight.pack();
-  });
+const Tokenizer& present(const std::shared_ptr<const Tokenizer>& tokenizer) {
+  check(tokenizer != nullptr,
+        "[model] it was loaded without tokenizers and cannot read texts: load it with them, or "
+        "give ids");
+  return *tokenizer;
 }
 
 }  // namespace
+
+const Tokenizer& LoadedModel::reader() const { return present(tokenizers.source); }
+const Tokenizer& LoadedModel::writer() const { return present(tokenizers.target); }
 
 LoadedModel load_model(const fs::path& path, const LoadOptions& options) {
   if (!path_exists(path))
     fail(ErrorKind::not_found, "[model] there is no \"{}\": name the folder that training wrote, or a model's file",
          path.string());
-  LoadedModel loaded;
-  if (is_folder(path))
-    loaded = load_folder(path, options);
-  else if (is_gguf(path))
-    loaded = load_gguf(path, options);
-  else if (path.extension() == ".bin")
-    loaded = load_llama2c(path, options);
-  else
-    fail("[model] \"{}\" is no model: name a folder that holds config.json and the weights, a .gguf or a .bin file",
-         path.string());
-  pack_where_it_pays(*loaded.model);
-  return loaded;
+  if (is_folder(path)) return as_errors([&] { return load_folder(path, options); });
+  if (is_gguf(path)) return as_errors([&] { return load_gguf(path, options); });
+  if (path.extension() == ".bin") return as_errors([&] { return load_llama2c(path, options); });
+  fail("[model] \"{}\" is no model: name a folder that holds config.json and the weights, a .gguf or a .bin file",
+       path.string());
 }
 
 Tokenizers open_tokenizers(const fs::path& path) {
   if (!path_exists(path))
     fail(ErrorKind::not_found, "[tokenizer] there is no \"{}\": name a model, or a file of its vocabulary",
          path.string());
-  if (is_folder(path)) return load_tokenizers(transformer_folder(path));
-  if (is_gguf(path)) return gguf_tokenizers(GgufFile(path));
-  if (path.extension() != ".bin") return load_tokenizer_file(path);
-  return llama2c_tokenizers(tokens_of_llama2c(path));
+  return as_errors([&]() -> Tokenizers {
+    if (is_folder(path)) return load_tokenizers(transformer_folder(path));
+    if (is_gguf(path)) return gguf_tokenizers(GgufFile(path));
+    if (path.extension() != ".bin") return load_tokenizer_file(path);
+    return llama2c_tokenizers(tokens_of_llama2c(path));
+  });
 }
 
 }  // namespace limpid

@@ -14,13 +14,16 @@
 namespace limpid {
 
 struct LoadedModel {
-  std::unique_ptr<Model> model;  // keeps the files open that its weights lie in
-  GenerationConfig generation;   // how the files want the model to write
+  std::shared_ptr<const Model> model;  // keeps the files open that its weights lie in
+  GenerationConfig generation;         // how the files want the model to write
   // None where the files have none and that was allowed; of a folder without any, texts are token ids (IdTokenizer).
   Tokenizers tokenizers;
   SentenceSettings sentence;  // how its files want the vectors of texts made
 
   const Config& config() const { return model->config(); }  // config().notes: what was ignored, for people to read
+  // Of the side that reads and of the side that writes; an Error where the model was loaded without tokenizers.
+  const Tokenizer& reader() const;
+  const Tokenizer& writer() const;
 };
 
 struct LoadOptions {

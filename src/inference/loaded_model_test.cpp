@@ -138,7 +138,7 @@ TEST_F(LoadedModels, AConfigOfMoreThanTheFilesHold) {
 TEST_F(LoadedModels, PackedWeightsKeepATextsBits) {
   const LoadedModel loaded = load_model(folder());
   int64_t packed = 0;
-  loaded.model->visit_parameters([&](Weight& weight) { packed += weight.packed != nullptr; });
+  loaded.model->each_parameter([&](const Weight& weight) { packed += weight.packed != nullptr; });
   EXPECT_GT(packed, 0);
   std::vector<std::vector<int32_t>> sources;
   for (const char* text : {"abc", "e", "edcba abc", "a b c d", "dd"}) {

@@ -15,7 +15,7 @@ void append(std::vector<int32_t>& ids, const std::vector<int32_t>& more) {
 // an end, an encoder's text between the tokens that begin and end one, a language model's behind the first of them.
 std::vector<int32_t> ids_before(const LoadedModel& loaded) {
   const Config& config = loaded.config();
-  const SpecialIds special = loaded.tokenizers.source->special();
+  const SpecialIds special = loaded.reader().special();
   // Of translators those that are told languages, and BART, have something there.
   const bool marked = config.model_type == "bart" || config.model_type == "mbart" || config.model_type == "m2m_100";
   if (config.has_source() && !marked) return {};
@@ -26,7 +26,7 @@ std::vector<int32_t> ids_before(const LoadedModel& loaded) {
 
 std::vector<int32_t> ids_after(const LoadedModel& loaded) {
   const Tokenizers& tokenizers = loaded.tokenizers;
-  const int32_t end = tokenizers.source->special().end;
+  const int32_t end = loaded.reader().special().end;
   if (!tokenizers.after.empty() || tokenizers.stated || end < 0 || loaded.config().continues_text())
     return tokenizers.after;
   return {end};
@@ -46,7 +46,7 @@ std::vector<int32_t> wrapped(const LoadedModel& loaded, const std::vector<int32_
   std::vector<int32_t> ids = ids_before(loaded);
   append(ids, text);
   append(ids, ids_after(loaded));
-  check_known(loaded, *loaded.tokenizers.source, ids);
+  check_known(loaded, loaded.reader(), ids);
   return ids;
 }
 
@@ -62,11 +62,11 @@ SpecialCount special_count(const LoadedModel& loaded) {
 }
 
 std::vector<int32_t> input_ids(const LoadedModel& loaded, std::string_view text) {
-  std::vector<int32_t> ids = wrapped(loaded, loaded.tokenizers.source->encode(text));
+  std::vector<int32_t> ids = wrapped(loaded, loaded.reader().encode(text));
   // The end of what a language model writes is still to come.
   if (loaded.config().continues_text()) ids.resize(ids.size() - ids_after(loaded).size());
   if (!ids.empty()) return ids;
-  const SpecialIds special = loaded.tokenizers.source->special();
+  const SpecialIds special = loaded.reader().special();
   const int32_t begin = special.begin >= 0 ? special.begin : special.end;
   check(begin >= 0, "[text] the model has no token that begins a text: give it some text to read");
   return {begin};
@@ -74,7 +74,7 @@ std::vector<int32_t> input_ids(const LoadedModel& loaded, std::string_view text)
 
 std::vector<int32_t> sentence_ids(const LoadedModel& loaded, const std::string& text) {
   const std::string prepared = loaded.sentence.prepared(text);
-  std::vector<int32_t> ids = wrapped(loaded, loaded.tokenizers.source->encode(prepared));
+  std::vector<int32_t> ids = wrapped(loaded, loaded.reader().encode(prepared));
   return ids.empty() ? input_ids(loaded, prepared) : ids;
 }
 
@@ -91,14 +91,14 @@ int32_t end_token(const LoadedModel& loaded) {
 }
 
 std::vector<int32_t> target_ids(const LoadedModel& loaded, std::string_view text) {
-  std::vector<int32_t> ids = loaded.tokenizers.target->encode(text);
-  check_known(loaded, *loaded.tokenizers.target, ids);
+  std::vector<int32_t> ids = loaded.writer().encode(text);
+  check_known(loaded, loaded.writer(), ids);
   ids.push_back(end_token(loaded));
   return ids;
 }
 
 std::vector<int32_t> masked_ids(const LoadedModel& loaded, std::string_view text) {
-  const Tokenizer& tokenizer = *loaded.tokenizers.source;
+  const Tokenizer& tokenizer = loaded.reader();
   const int32_t mask =
       loaded.config().mask_token ? static_cast<int32_t>(*loaded.config().mask_token) : tokenizer.special().mask;
   check(mask >= 0 && mask < tokenizer.size() && mask < loaded.config().vocab,

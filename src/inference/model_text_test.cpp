@@ -104,19 +104,21 @@ TEST(ModelText, GenerationConfigMayNameTheEndInstead) {
 
 TEST(ModelText, WhatTheFilesSayEndsATextEndsACompletion) {
   LoadedModel model = loaded("gpt2");
-  Parameters parameters([&](const WeightVisitor& visitor) { model.model->visit_parameters(visitor); });
+  std::unique_ptr<Model> weights = make_model(model.config());
+  Parameters parameters([&](const WeightVisitor& visitor) { weights->visit_parameters(visitor); });
   parameters.initialize(1);
-  const CompletionOptions greedy{.sampling = {.temperature = 0}, .max_tokens = 5};
+  model.model = std::move(weights);
+  const RequestOptions greedy{.temperature = 0, .max_tokens = 5};
   const Completion whole = complete(model, "ab", greedy);
   ASSERT_EQ(whole.tokens.size(), 5u);
   model.generation.rules.ends = {whole.tokens[0].id};
   const Completion ended = complete(model, "ab", greedy);
   EXPECT_EQ(ended.tokens.size(), 0u);
-  EXPECT_EQ(ended.ending, FinishReason::end_token);
-  // The caller's own rules go first.
-  CompletionOptions own = greedy;
+  EXPECT_EQ(ended.finish_reason, FinishReason::end_token);
+  // A rule of the caller's own leaves the others as they are.
+  RequestOptions own = greedy;
   own.rules.suppressed = {whole.tokens[0].id};
-  EXPECT_EQ(complete(model, "ab", own).ending, FinishReason::max_tokens);
+  EXPECT_EQ(complete(model, "ab", own).finish_reason, FinishReason::max_tokens);
 }
 
 TEST(ModelText, MasksAreFoundUnderTheirNames) {

@@ -18,8 +18,7 @@ Tensor chosen(Run& run, const Tensor& x, std::span<const int32_t> rows) {
 }  // namespace
 
 RecurrentDecoderState::RecurrentDecoderState(const RnnSeq2Seq& model) : model_(model) {
-  check(model.config().decoder_start_token.has_value(),
-        "[decoder] the config does not say which token a text starts with: add \"decoder_start_token_id\"");
+  start_token(model.config());  // without one there is nothing to begin with
 }
 
 void RecurrentDecoderState::read_sources(const std::vector<std::vector<int32_t>>& sources,

@@ -131,8 +131,7 @@ std::vector<TextScore> score_pairs(const Model& model, std::span<const std::vect
   check(config.has_source(), "[score] a model of type \"{}\" does not translate: give it single texts",
         config.model_type);
   check(sources.size() == targets.size(), "[score] {} sources for {} targets", sources.size(), targets.size());
-  check(config.decoder_start_token.has_value(),
-        "[score] the config does not say which token a text starts with: add \"decoder_start_token_id\"");
+  const int32_t start = start_token(config);
   const int64_t most = most_positions(config);
   std::vector<Window> windows;
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -144,7 +143,7 @@ std::vector<TextScore> score_pairs(const Model& model, std::span<const std::vect
           target.size(), most);
     check_ids(config, sources[i]);
     check_ids(config, target);
-    std::vector<int32_t> input{static_cast<int32_t>(*config.decoder_start_token)};
+    std::vector<int32_t> input{start};
     input.insert(input.end(), target.begin(), target.end() - 1);
     windows.push_back({i, sources[i], std::move(input), target, static_cast<int64_t>(target.size())});
   }

@@ -47,7 +47,7 @@ void read_pooling(const fs::path& file, SentenceSettings& settings) {
   if (chosen.empty())
     for (const auto& [word, pooling] : words)
       if (text_of(config, "pooling_mode") == word) chosen.push_back(pooling);
-  check(!chosen.empty(), "[embed] {}: names no way of pooling that Limpid knows", file.string());
+  check(!chosen.empty(), "[embed] {}: names no way of pooling that Limpid knows", file);
   settings.embedding.pooling = chosen[0];
   settings.embedding.further.assign(chosen.begin() + 1, chosen.end());
   settings.pools_prompt = !config.contains("include_prompt") || config.at("include_prompt") != false;
@@ -56,16 +56,15 @@ void read_pooling(const fs::path& file, SentenceSettings& settings) {
 DenseLayer read_dense(const fs::path& folder) {
   const json config = read_json(folder / "config.json");
   check(path_exists(folder / "model.safetensors"),
-        "[embed] {}: has no model.safetensors: save the model with a newer release of sentence-transformers",
-        folder.string());
+        "[embed] {}: has no model.safetensors: save the model with a newer release of sentence-transformers", folder);
   const SafetensorsFolder files(folder);
   const SafetensorsEntry& weight = files.get("linear.weight");
-  check(weight.shape.size() == 2, "[embed] {}: linear.weight is no matrix", folder.string());
+  check(weight.shape.size() == 2, "[embed] {}: linear.weight is no matrix", folder);
   DenseLayer layer{.outputs = weight.shape[0], .inputs = weight.shape[1]};
   layer.weight.resize(weight.count());
   read_reals(weight, layer.weight.data());
   if (const SafetensorsEntry* bias = files.find("linear.bias")) {
-    check(bias->count() == layer.outputs, "[embed] {}: linear.bias does not fit linear.weight", folder.string());
+    check(bias->count() == layer.outputs, "[embed] {}: linear.bias does not fit linear.weight", folder);
     layer.bias.resize(bias->count());
     read_reals(files.get("linear.bias"), layer.bias.data());
   }
@@ -78,8 +77,7 @@ DenseLayer read_dense(const fs::path& folder) {
   const auto found =
       std::find_if(std::begin(known), std::end(known), [&](const auto& one) { return one.first == name; });
   check(found != std::end(known) || name.empty(),
-        "[embed] {}: activation_function is {}: Limpid computes Tanh, ReLU, GELU and Identity", folder.string(),
-        activation);
+        "[embed] {}: activation_function is {}: Limpid computes Tanh, ReLU, GELU and Identity", folder, activation);
   if (!name.empty()) layer.activation = found->second;
   return layer;
 }
@@ -98,18 +96,20 @@ void read_transformer(const fs::path& folder, SentenceSettings& settings) {
 void each_module(const fs::path& folder,
                  const std::function<void(const std::string&, const std::string&, const fs::path&)>& body) {
   const json modules = read_json(folder / "modules.json");
-  check(modules.is_array(), "[embed] {}: is no list", (folder / "modules.json").string());
+  check(modules.is_array(), "[embed] {}: is no list", [&] { return (folder / "modules.json").string(); });
   for (const json& module : modules) {
     const std::string type = text_of(module, "type");
     const fs::path inside = text_of(module, "path");
-    check(inside.is_relative() && std::find(inside.begin(), inside.end(), "..") == inside.end(),
-          "[embed] {}: the module {} lies outside of the model's folder: {}", (folder / "modules.json").string(), type,
-          inside.string());
+    check(
+        inside.is_relative() && std::find(inside.begin(), inside.end(), "..") == inside.end(),
+        "[embed] {}: the module {} lies outside of the model's folder: {}",
+        [&] { return (folder / "modules.json").string(); }, type, inside);
     body(type, type.substr(type.rfind('.') + 1), inside.empty() ? folder : folder / inside);
   }
 }
 
 void read_modules(const fs::path& folder, SentenceSettings& settings) {
+  const auto list = [&] { return (folder / "modules.json").string(); };
   each_module(folder, [&](const std::string& type, const std::string& name, const fs::path& path) {
     if (name == "Pooling")
       read_pooling(path / "config.json", settings);
@@ -119,10 +119,9 @@ void read_modules(const fs::path& folder, SentenceSettings& settings) {
       settings.embedding.dense.push_back(read_dense(path));
     else
       check(name == "Transformer" || name == "Dropout", "[embed] {}: has a module {}, which Limpid does not compute",
-            (folder / "modules.json").string(), type);
+            list, type);
     check(name != "Dense" || !settings.embedding.normalize,
-          "[embed] {}: has a dense layer behind Normalize: Limpid normalises at last",
-          (folder / "modules.json").string());
+          "[embed] {}: has a dense layer behind Normalize: Limpid normalises at last", list);
     if (name == "Transformer") read_transformer(path, settings);
   });
 }
@@ -135,7 +134,8 @@ std::string SentenceSettings::prompt(const std::string& name) const {
   std::vector<std::string_view> names;
   for (const auto& [known, text] : prompts) names.emplace_back(known);
   const auto found = prompts.find(wanted);
-  check(found != prompts.end(), "[embed] the model has no prompt \"{}\"{}", wanted, did_you_mean(wanted, names));
+  check(found != prompts.end(), "[embed] the model has no prompt \"{}\"{}", wanted,
+        [&] { return did_you_mean(wanted, names); });
   return found->second;
 }
 

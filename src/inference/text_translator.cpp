@@ -13,9 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void arrived(TranslatedText& text, FinishReason ending) {
+void arrived(TranslatedText& text, FinishReason reason) {
   --text.open;
-  if (text.ended) text.ended(ending);
+  if (text.ended) text.ended(reason);
   if (text.open == 0 && text.done) text.done();
 }
 
@@ -32,14 +32,14 @@ TextTranslator::TextTranslator(const LoadedModel& loaded, const TextTranslatorOp
       options_(options),
       around_(special_count(loaded)),
       most_tokens_(most_positions(loaded.config()) - around_.before - around_.after) {
-  check(loaded.tokenizers.stated || loaded.tokenizers.source->special().end >= 0,
+  check(loaded.tokenizers.stated || loaded.reader().special().end >= 0,
         "[translate] the source tokenizer has no end token: its vocabulary lacks \"</s>\"");
-  if (!options.prefix.empty()) prefix_ = loaded.tokenizers.target->encode(options.prefix);
+  if (!options.prefix.empty()) prefix_ = loaded.writer().encode(options.prefix);
 }
 
 // The text as it is, or in sentences where it is long, and these in parts where they are longer than the model reads.
 std::vector<std::vector<int32_t>> TextTranslator::split(std::string_view text, TranslatedText& into) const {
-  const Tokenizer& tokenizer = *loaded_.tokenizers.source;
+  const Tokenizer& tokenizer = loaded_.reader();
   std::vector<int32_t> all = tokenizer.encode(text);
   into.source_tokens = std::ssize(all);
   if (all.empty()) return {};
@@ -71,7 +71,7 @@ std::unique_ptr<GenerationTask> TextTranslator::search(TranslatedText& into, siz
   return make_search(loaded_.config(), into.parts[part].source, part == 0 ? prefix_ : std::vector<int32_t>(), generate,
                      [&into, part, owner = into.owner](SearchResult result) {
                        into.parts[part].results = std::move(result.hypotheses);
-                       arrived(into, result.ending);
+                       arrived(into, result.finish_reason);
                      });
 }
 
@@ -81,29 +81,29 @@ std::unique_ptr<GenerationTask> TextTranslator::draw(TranslatedText& into, size_
   if (part == 0) request.prefix = prefix_;
   request.options.max_tokens = most_tokens_for(drawn);
   into.open += 1;
-  return make_completion(loaded_.config(), *loaded_.tokenizers.target, std::move(request),
+  return make_completion(loaded_.config(), loaded_.writer(), std::move(request),
                          [this, &into, part, sample, owner = into.owner](const Completion& completion) {
                            Hypothesis& hypothesis = into.parts[part].results[sample];
                            for (const GeneratedToken& token : completion.tokens) hypothesis.ids.push_back(token.id);
                            hypothesis.log_probability = completion.log_probability;
                            hypothesis.score = normalised(completion.log_probability, completion.tokens.size());
-                           arrived(into, completion.ending);
+                           arrived(into, completion.finish_reason);
                          });
 }
 
 std::vector<std::unique_ptr<GenerationTask>> TextTranslator::start(std::string_view text, TranslatedText& into) const {
   for (const auto& ids : split(text, into)) into.parts.push_back({wrapped(loaded_, ids)});
-  std::vector<std::unique_ptr<GenerationTask>> writings;
+  std::vector<std::unique_ptr<GenerationTask>> tasks;
   for (size_t part = 0; part < into.parts.size(); ++part) {
     if (!options_.sample) {
-      writings.push_back(search(into, part));
+      tasks.push_back(search(into, part));
       continue;
     }
     into.parts[part].results.resize(static_cast<size_t>(options_.generate.n_best));
     for (size_t sample = 0; sample < into.parts[part].results.size(); ++sample)
-      writings.push_back(draw(into, part, sample));
+      tasks.push_back(draw(into, part, sample));
   }
-  return writings;
+  return tasks;
 }
 
 double TextTranslator::normalised(double log_probability, size_t tokens) const {
@@ -124,8 +124,7 @@ Hypothesis TextTranslator::whole(const TranslatedText& text, size_t choice) cons
 
 std::string TextTranslator::text_of(const TranslatedText& text, size_t choice) const {
   std::vector<std::string> texts;
-  for (const TranslatedPart& part : text.parts)
-    texts.push_back(loaded_.tokenizers.target->decode(part.choice(choice).ids));
+  for (const TranslatedPart& part : text.parts) texts.push_back(loaded_.writer().decode(part.choice(choice).ids));
   return join_sentences(texts);
 }
 
@@ -157,8 +156,8 @@ Json TextTranslator::alignment_json(const TranslatedPart& part, size_t choice, c
   const Alignment weights = aligned(part, choice, which);
   Json pairs = Json::array();
   for (const auto& [from, to] : hard_links(weights)) pairs.push_back({from, to});
-  return {{"source_tokens", pieces(*loaded_.tokenizers.source, part.source)},
-          {"target_tokens", pieces(*loaded_.tokenizers.target, part.choice(choice).ids)},
+  return {{"source_tokens", pieces(loaded_.reader(), part.source)},
+          {"target_tokens", pieces(loaded_.writer(), part.choice(choice).ids)},
           {"links", pairs},
           {"weights", weights}};
 }

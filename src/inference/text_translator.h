@@ -1,6 +1,6 @@
 #pragma once
 // Whole texts translated: cut into what the model reads at once, searched for or drawn, joined, aligned. It drives no
-// engine: it makes the writings, and whoever owns an engine runs them.
+// engine: it makes the tasks, and whoever owns an engine runs them.
 
 #include <functional>
 #include <memory>
@@ -40,7 +40,7 @@ struct TranslatedText {
   size_t open = 0;                               // results to come
   std::function<void()> done = {};               // called when the last one has come
   std::function<void(FinishReason)> ended = {};  // called with how each part ended
-  std::shared_ptr<const void> owner = {};        // what this is part of: the writings keep it alive
+  std::shared_ptr<const void> owner = {};        // what this is part of: the tasks keep it alive
 
   size_t choices() const;
 };
@@ -52,7 +52,7 @@ class TextTranslator {
   int64_t most_tokens() const { return most_tokens_; }  // of a text that the model reads at once
   int64_t split_above() const { return std::min(options_.split_above, most_tokens_); }
 
-  // The writings whose results arrive in `into`, which must stay where it is until none is open.
+  // The tasks whose results arrive in `into`, which must stay where it is until none is open.
   std::vector<std::unique_ptr<GenerationTask>> start(std::string_view text, TranslatedText& into) const;
 
   // The choice of that rank of every part, joined.

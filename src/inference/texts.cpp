@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "base/as_errors.h"
 
 namespace limpid {
 namespace {
@@ -19,58 +19,60 @@ std::vector<std::vector<int32_t>> inputs(const LoadedModel& loaded, std::span<co
   return all_ids(texts, [&](const std::string& text) { return input_ids(loaded, text); });
 }
 
-// What the caller asks for, else what the model's files state.
-TokenRules rules_of(const LoadedModel& loaded, const TokenRules& asked) {
-  return asked.any() || !asked.ends.empty() ? asked : loaded.generation.rules;
-}
-
 }  // namespace
 
-Completion complete(const LoadedModel& loaded, std::string_view prompt, const CompletionOptions& options,
+Completion complete(const LoadedModel& loaded, std::string_view prompt, const RequestOptions& request,
                     const std::function<bool(std::string_view)>& on_text) {
-  CompletionRequest request{.ids = input_ids(loaded, prompt), .options = options};
-  request.options.rules = rules_of(loaded, options.rules);
-  if (on_text) request.listener = [&](const CompletionPart& part) { return on_text(part.text); };
-  return complete(*loaded.model, *loaded.tokenizers.target, std::span(&request, 1), {}).front();
+  return as_errors([&] {
+    CompletionRequest one{.ids = input_ids(loaded, prompt)};
+    one.options = merged_completion(request, loaded.generation, std::ssize(one.ids), {.sampling = usual_sampling()});
+    if (on_text) one.listener = [&](const CompletionPart& part) { return on_text(part.text); };
+    return complete(*loaded.model, loaded.writer(), std::span(&one, 1), {}).front();
+  });
 }
 
 std::vector<std::string> translate(const LoadedModel& loaded, std::span<const std::string> texts,
-                                   TextTranslatorOptions options) {
-  options.generate.rules = rules_of(loaded, options.generate.rules);
-  const TextTranslator translator(loaded, options);
-  Engine engine(*loaded.model, {});
-  std::vector<TranslatedText> translated(texts.size());
-  for (size_t i = 0; i < texts.size(); ++i)
-    for (auto& task : translator.start(texts[i], translated[i])) engine.add(std::move(task));
-  while (engine.step()) {
-  }
-  std::vector<std::string> translations;
-  for (const TranslatedText& text : translated) translations.push_back(translator.text_of(text, 0));
-  return translations;
+                                   const RequestOptions& request) {
+  return as_errors([&] {
+    const TextTranslator translator(loaded, merged_translation(request, loaded.generation, {}));
+    Engine engine(*loaded.model, {});
+    std::vector<TranslatedText> translated(texts.size());
+    for (size_t i = 0; i < texts.size(); ++i)
+      for (auto& task : translator.start(texts[i], translated[i])) engine.add(std::move(task));
+    while (engine.step()) {
+    }
+    std::vector<std::string> translations;
+    for (const TranslatedText& text : translated) translations.push_back(translator.text_of(text, 0));
+    return translations;
+  });
 }
 
 std::vector<std::vector<real>> embed(const LoadedModel& loaded, std::span<const std::string> texts) {
-  return embed(loaded, texts, loaded.sentence.embedding);
+  return as_errors([&] { return embed(loaded, texts, loaded.sentence.embedding); });
 }
 
 std::vector<std::vector<real>> embed(const LoadedModel& loaded, std::span<const std::string> texts,
                                      const EmbeddingOptions& options) {
-  const std::string prompt = loaded.sentence.prompt("");
-  const auto ids = all_ids(texts, [&](const std::string& text) { return sentence_ids(loaded, prompt + text); });
-  EmbeddingOptions own = options;
-  own.left_out = tokens_left_out(loaded, prompt);
-  return embed(*loaded.model, ids, own);
+  return as_errors([&] {
+    const std::string prompt = loaded.sentence.prompt("");
+    const auto ids = all_ids(texts, [&](const std::string& text) { return sentence_ids(loaded, prompt + text); });
+    EmbeddingOptions own = options;
+    own.left_out = tokens_left_out(loaded, prompt);
+    return embed(*loaded.model, ids, own);
+  });
 }
 
 std::vector<TextScore> score(const LoadedModel& loaded, std::span<const std::string> texts,
                              const TextScoreOptions& options) {
-  return score_texts(*loaded.model, inputs(loaded, texts), options);
+  return as_errors([&] { return score_texts(*loaded.model, inputs(loaded, texts), options); });
 }
 
 std::vector<TextScore> score(const LoadedModel& loaded, std::span<const std::string> sources,
                              std::span<const std::string> targets, const TextScoreOptions& options) {
-  const auto ids = all_ids(targets, [&](const std::string& text) { return target_ids(loaded, text); });
-  return score_pairs(*loaded.model, inputs(loaded, sources), ids, options);
+  return as_errors([&] {
+    const auto ids = all_ids(targets, [&](const std::string& text) { return target_ids(loaded, text); });
+    return score_pairs(*loaded.model, inputs(loaded, sources), ids, options);
+  });
 }
 
 }  // namespace limpid

@@ -13,19 +13,20 @@
 #include "inference/embedding.h"
 #include "inference/loaded_model.h"
 #include "inference/model_text.h"
+#include "inference/request_options.h"
 #include "inference/score.h"
 #include "inference/text_translator.h"
 
 namespace limpid {
 
-// Continues a prompt. `on_text` hears every piece of text as soon as it is written; false from it: enough. Which tokens
-// end a text or may not be written is what the options say, or else the model's files (generation_config.json).
-Completion complete(const LoadedModel& loaded, std::string_view prompt, const CompletionOptions& options = {},
+// Continues a prompt. `on_text` hears every piece of text as soon as it is written; false from it: enough. What the
+// request leaves open is as the model's files say (generation_config.json), and else as `limpid complete` has it.
+Completion complete(const LoadedModel& loaded, std::string_view prompt, const RequestOptions& request = {},
                     const std::function<bool(std::string_view)>& on_text = {});
 
-// The best translation of each text, which may be longer than the model reads at once. What may be written, likewise.
+// The best translation of each text, which may be longer than the model reads at once. What is left open, likewise.
 std::vector<std::string> translate(const LoadedModel& loaded, std::span<const std::string> texts,
-                                   TextTranslatorOptions options = {});
+                                   const RequestOptions& request = {});
 
 // One vector per text: made as the model's files say, or as the options say.
 std::vector<std::vector<real>> embed(const LoadedModel& loaded, std::span<const std::string> texts);

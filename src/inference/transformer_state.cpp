@@ -33,8 +33,7 @@ int64_t self_bytes(const Config& config, const DecoderState::Need& need) {
 }  // namespace
 
 Seq2SeqState::Seq2SeqState(const Seq2Seq& model) : model_(model) {
-  check(model.config().decoder_start_token.has_value(),
-        "[decoder] the config does not say which token a text starts with: add \"decoder_start_token_id\"");
+  start_token(model.config());  // without one there is nothing to begin with
 }
 
 void Seq2SeqState::read_sources(const std::vector<std::vector<int32_t>>& sources, std::span<const int64_t> limits) {

@@ -140,7 +140,7 @@ ArrayFile::ArrayFile(fs::path path, std::vector<ArrayShape> arrays, const std::m
     : path_(std::move(path)), temporary_(beside(path_)), arrays_(std::move(arrays)) {
   std::error_code error;
   check(format_of(path_) == ArrayFormat::safetensors || !fs::exists(path_, error),
-        "[file] {}: exists already: name a new folder", path_.string());
+        "[file] {}: exists already: name a new folder", path_);
   try {
     if (format_of(path_) == ArrayFormat::safetensors)
       open_safetensors(metadata);

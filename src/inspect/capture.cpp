@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/error.h"
+#include "base/as_errors.h"
 #include "inference/decoder_state.h"
 #include "inspect/pass.h"
 
@@ -77,6 +77,41 @@ void write(const Gathered& values, const std::vector<int64_t>& positions, int64_
   }
 }
 
+void write_values(const Model& model, const CapturePlan& plan, const Examples& examples,
+                  const std::filesystem::path& path, const std::function<void(int64_t texts)>& progress) {
+  ArrayFile file(path, plan.arrays, {{"format", "pt"}});
+  const size_t texts = plan.taps.size(), input = texts + 1, source = texts + 2;
+  int64_t done = 0;
+  const Arena arena;
+  std::vector<Gathered> values(plan.taps.size());
+  FunctionProbe probe;
+  for (size_t i = 0; i < plan.taps.size(); ++i)
+    probe.on(plan.taps[i].name, [&values, i](const Tap& tap) { gather(tap, values[i]); });
+  // The output layer is the dearest product of a small model: it is left out where nobody looks at it.
+  const bool output =
+      std::any_of(plan.taps.begin(), plan.taps.end(), [](const TapInfo& t) { return t.name == "logits"; });
+  examples([&](const Example& example) {
+    const Lengths lengths(example);
+    for (size_t i = 0; i < values.size(); ++i) values[i].begin(plan.taps[i], lengths);
+    Pass pass(example, &probe);
+    Run run({.arena = arena, .probe = pass.probe()});
+    if (plan.token_by_token)
+      read_token_by_token(model, example.batch, *pass.probe());
+    else if (output)
+      model.logits(run, example.batch, example.choice);
+    else
+      model.forward(run, example.batch, example.choice);
+    for (size_t i = 0; i < plan.taps.size(); ++i)
+      write(values[i], plan.positions, plan.taps[i].row_count(lengths.source, lengths.input), file, i);
+    const int32_t counts[] = {static_cast<int32_t>(lengths.source), static_cast<int32_t>(lengths.input)};
+    file.append(texts, counts);
+    file.append(input, std::span<const int32_t>(example.batch.input.ids));
+    if (plan.source_tokens > 0) file.append(source, std::span<const int32_t>(example.batch.source.ids));
+    if (progress) progress(++done);
+  });
+  file.finish();
+}
+
 }  // namespace
 
 CapturePlan plan_capture(const Model& model, const CaptureOptions& options, const Examples& examples) {
@@ -125,37 +160,7 @@ CapturePlan plan_capture(const Model& model, const CaptureOptions& options, cons
 
 void capture(const Model& model, const CapturePlan& plan, const Examples& examples, const std::filesystem::path& path,
              const std::function<void(int64_t texts)>& progress) {
-  ArrayFile file(path, plan.arrays, {{"format", "pt"}});
-  const size_t texts = plan.taps.size(), input = texts + 1, source = texts + 2;
-  int64_t done = 0;
-  const Arena arena;
-  std::vector<Gathered> values(plan.taps.size());
-  FunctionProbe probe;
-  for (size_t i = 0; i < plan.taps.size(); ++i)
-    probe.on(plan.taps[i].name, [&values, i](const Tap& tap) { gather(tap, values[i]); });
-  // The output layer is the dearest product of a small model: it is left out where nobody looks at it.
-  const bool output =
-      std::any_of(plan.taps.begin(), plan.taps.end(), [](const TapInfo& t) { return t.name == "logits"; });
-  examples([&](const Example& example) {
-    const Lengths lengths(example);
-    for (size_t i = 0; i < values.size(); ++i) values[i].begin(plan.taps[i], lengths);
-    Pass pass(example, &probe);
-    Run run({.arena = arena, .probe = pass.probe()});
-    if (plan.token_by_token)
-      read_token_by_token(model, example.batch, *pass.probe());
-    else if (output)
-      model.logits(run, example.batch, example.choice);
-    else
-      model.forward(run, example.batch, example.choice);
-    for (size_t i = 0; i < plan.taps.size(); ++i)
-      write(values[i], plan.positions, plan.taps[i].row_count(lengths.source, lengths.input), file, i);
-    const int32_t counts[] = {static_cast<int32_t>(lengths.source), static_cast<int32_t>(lengths.input)};
-    file.append(texts, counts);
-    file.append(input, std::span<const int32_t>(example.batch.input.ids));
-    if (plan.source_tokens > 0) file.append(source, std::span<const int32_t>(example.batch.source.ids));
-    if (progress) progress(++done);
-  });
-  file.finish();
+  as_errors([&] { write_values(model, plan, examples, path, progress); });
 }
 
 }  // namespace limpid

@@ -33,7 +33,7 @@ std::vector<double> from_texts(const Session& session, const std::string& given,
 // The value of a key in NumPy's header, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }".
 std::string_view after_key(std::string_view header, std::string_view key, const std::filesystem::path& path) {
   const size_t at = header.find(key);
-  check(at != std::string_view::npos, "[npy] {}: its header has no {}: is it a .npy file?", path.string(), key);
+  check(at != std::string_view::npos, "[npy] {}: its header has no {}: is it a .npy file?", path, key);
   return header.substr(at + key.size());
 }
 
@@ -49,12 +49,12 @@ int64_t vector_length(std::string_view header, const std::filesystem::path& path
       if (side != 1) count = side, ++long_sides;
       at = next;
     } else {
-      check(error == std::errc::invalid_argument && (*at == ',' || *at == ' '), "[npy] {}: {} is no shape",
-            path.string(), in_quotes(shape));
+      check(error == std::errc::invalid_argument && (*at == ',' || *at == ' '), "[npy] {}: {} is no shape", path,
+            in_quotes(shape));
       ++at;
     }
   }
-  check(long_sides <= 1, "[npy] {}: has the shape {}: a direction is one vector", path.string(), in_quotes(shape));
+  check(long_sides <= 1, "[npy] {}: has the shape {}: a direction is one vector", path, in_quotes(shape));
   return count;
 }
 
@@ -75,20 +75,19 @@ std::vector<double> read_npy_vector(const std::filesystem::path& path) {
   const MappedFile file(path);
   const auto bytes = file.bytes();
   const auto* text = reinterpret_cast<const char*>(bytes.data());
-  check(bytes.size() >= 12 && std::memcmp(text, "\x93NUMPY", 6) == 0, "[npy] {}: not a .npy file", path.string());
+  check(bytes.size() >= 12 && std::memcmp(text, "\x93NUMPY", 6) == 0, "[npy] {}: not a .npy file", path);
   const auto byte = [&](size_t i) { return static_cast<size_t>(bytes[i]); };
   const bool first_version = byte(6) == 1;
   const size_t begin = first_version ? 10 : 12;
   const size_t length = byte(8) | byte(9) << 8 | (first_version ? 0 : byte(10) << 16 | byte(11) << 24);
-  check(begin + length <= bytes.size(), "[npy] {}: its header goes beyond its end: truncated?", path.string());
+  check(begin + length <= bytes.size(), "[npy] {}: its header goes beyond its end: truncated?", path);
   const std::string_view header(text + begin, length);
   const std::string_view type = after_key(header, "'descr': '", path).substr(0, 3);
   const auto numbers = bytes.subspan(begin + length);
-  check(type == "<f4" || type == "<f8", "[npy] {}: holds {}: save it as float32 or float64", path.string(), type);
+  check(type == "<f4" || type == "<f8", "[npy] {}: holds {}: save it as float32 or float64", path, type);
   const int64_t size = type == "<f4" ? 4 : 8, count = vector_length(header, path);
   check(count > 0 && count <= INT64_MAX / size && std::ssize(numbers) == count * size,
-        "[npy] {}: has {} bytes of numbers, where its shape says {} numbers: truncated?", path.string(), numbers.size(),
-        count);
+        "[npy] {}: has {} bytes of numbers, where its shape says {} numbers: truncated?", path, numbers.size(), count);
   return type == "<f4" ? converted<float>(numbers) : converted<double>(numbers);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
+#include "inference/sampling.h"
 #include "inspect/continuations.h"
 
 namespace limpid {
@@ -36,11 +37,8 @@ double divergence(const std::vector<double>& p, const std::vector<double>& q) {
 }  // namespace
 
 std::vector<double> log_probabilities(const real* logits, int64_t count) {
-  const auto most = static_cast<double>(*std::max_element(logits, logits + count));
-  double sum = 0;
-  for (int64_t i = 0; i < count; ++i) sum += std::exp(static_cast<double>(logits[i]) - most);
+  const double all = log_sum_of_exp({logits, static_cast<size_t>(count)});
   std::vector<double> result(count);
-  const double all = most + std::log(sum);
   for (int64_t i = 0; i < count; ++i) result[i] = static_cast<double>(logits[i]) - all;
   return result;
 }

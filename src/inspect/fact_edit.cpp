@@ -51,7 +51,7 @@ FactEditor::FactEditor(const Session& session, const FactWorld& world, const Fac
       weight_(down_name(session, block_of(session, options))),
       turned_(session.config().layout == WeightLayout::in_out),
       neurons_(session.config().decoder.ffn),
-      first_ways_(prompts.first_ways()) {
+      first_paraphrases_(prompts.first_paraphrases()) {
   // Keys of every prompt at its last position, in one go through the world.
   FunctionProbe probe;
   probe.on(fmt::format("blocks.{}.ffn.post", block_of(session, options)), [&](const Tap& tap) {
@@ -69,7 +69,7 @@ FactEditor::FactEditor(const Session& session, const FactWorld& world, const Fac
       for (int64_t j = 0; j < neurons_; ++j)
         covariance_[i * neurons_ + j] += key[i] * key[j] / static_cast<double>(keys_.size());
     }
-  before_ = prompts.ask(first_ways_);
+  before_ = prompts.ask(first_paraphrases_);
 }
 
 // Steps of Newton's kind on one number: (margin - lead) / |g|² along the gradient g of the lead.
@@ -111,11 +111,11 @@ std::vector<double> FactEditor::value_change(size_t prompt, int32_t new_answer) 
   return change;
 }
 
-FactEditor::Change FactEditor::wanted_change(const std::vector<size_t>& ways, int32_t new_answer) const {
+FactEditor::Change FactEditor::wanted_change(const std::vector<size_t>& paraphrases, int32_t new_answer) const {
   Change change;
-  for (size_t way : ways) {
-    change.keys.push_back(keys_[way]);
-    change.values.push_back(value_change(way, new_answer));
+  for (size_t paraphrase : paraphrases) {
+    change.keys.push_back(keys_[paraphrase]);
+    change.values.push_back(value_change(paraphrase, new_answer));
   }
   return change;
 }
@@ -142,17 +142,18 @@ std::vector<int64_t> FactEditor::choose_columns(size_t fact, const std::vector<s
 
 // W += D·(KᵀC⁻¹K)⁻¹·KᵀC⁻¹ in the chosen columns. Returns |Δ| / |W|.
 double FactEditor::write(const Change& change, const std::vector<int64_t>& columns, Matrix w) const {
-  const auto n = std::ssize(columns), ways = std::ssize(change.keys), outputs = std::ssize(change.values[0]);
-  Eigen::MatrixXd covariance(n, n), keys(n, ways), values(outputs, ways);
+  const auto n = std::ssize(columns), paraphrases = std::ssize(change.keys), outputs = std::ssize(change.values[0]);
+  Eigen::MatrixXd covariance(n, n), keys(n, paraphrases), values(outputs, paraphrases);
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < n; ++j) covariance(i, j) = covariance_[columns[i] * neurons_ + columns[j]];
-    for (int64_t way = 0; way < ways; ++way) keys(i, way) = change.keys[way][columns[i]];
+    for (int64_t p = 0; p < paraphrases; ++p) keys(i, p) = change.keys[p][columns[i]];
   }
-  for (int64_t way = 0; way < ways; ++way)
-    values.col(way) = Eigen::Map<const Eigen::VectorXd>(change.values[way].data(), outputs);
-  const Eigen::MatrixXd solved = solve(std::move(covariance), options_.ridge, keys);                 // C⁻¹K
-  const Eigen::MatrixXd mix = solve(keys.transpose() * solved, options_.ridge, solved.transpose());  // (ways, columns)
-  const Eigen::MatrixXd delta = values * mix;  // (outputs, columns)
+  for (int64_t paraphrase = 0; paraphrase < paraphrases; ++paraphrase)
+    values.col(paraphrase) = Eigen::Map<const Eigen::VectorXd>(change.values[paraphrase].data(), outputs);
+  const Eigen::MatrixXd solved = solve(std::move(covariance), options_.ridge, keys);  // C⁻¹K
+  const Eigen::MatrixXd mix =
+      solve(keys.transpose() * solved, options_.ridge, solved.transpose());  // (paraphrases, columns)
+  const Eigen::MatrixXd delta = values * mix;                                // (outputs, columns)
   double all = 0;
   for (int64_t i = 0; i < w.rows; ++i)
     for (int64_t j = 0; j < w.cols; ++j) all += static_cast<double>(w(i, j)) * static_cast<double>(w(i, j));
@@ -165,20 +166,20 @@ double FactEditor::write(const Change& change, const std::vector<int64_t>& colum
 }
 
 void FactEditor::measure(const Model& edited, FactEdit& edit) const {
-  const std::vector<size_t> ways = prompts_.of_fact(edit.fact);
-  const std::vector<FactAnswer> said = prompts_.ask(edited, ways);
-  for (size_t i = 0; i < ways.size(); ++i) {
-    const FactPrompt& prompt = prompts_.all()[ways[i]];
+  const std::vector<size_t> paraphrases = prompts_.of_fact(edit.fact);
+  const std::vector<FactAnswer> said = prompts_.ask(edited, paraphrases);
+  for (size_t i = 0; i < paraphrases.size(); ++i) {
+    const FactPrompt& prompt = prompts_.all()[paraphrases[i]];
     const bool changed = said[i].said == edit.after;
     if (prompt.pattern == 0) edit.took = changed;
-    ++(prompt.held_out ? edit.held_out : edit.ways);
-    (prompt.held_out ? edit.held_out_changed : edit.ways_changed) += changed;
+    ++(prompt.held_out ? edit.held_out : edit.paraphrases);
+    (prompt.held_out ? edit.held_out_changed : edit.paraphrases_changed) += changed;
   }
-  const std::vector<FactAnswer> after = prompts_.ask(edited, first_ways_);
+  const std::vector<FactAnswer> after = prompts_.ask(edited, first_paraphrases_);
   const Fact& fact = world_.facts()[edit.fact];
   int64_t others = 0, same = 0, about = 0, about_same = 0, alike = 0, alike_same = 0;
   for (size_t i = 0; i < after.size(); ++i) {
-    const size_t index = prompts_.all()[first_ways_[i]].fact;
+    const size_t index = prompts_.all()[first_paraphrases_[i]].fact;
     if (index == edit.fact) continue;
     const Fact& other = world_.facts()[index];
     const bool unchanged = after[i].said == before_[i].said;
@@ -193,8 +194,8 @@ void FactEditor::measure(const Model& edited, FactEdit& edit) const {
 
 FactEdit FactEditor::edit(size_t fact, int32_t new_answer) const {
   std::vector<size_t> trained;
-  for (size_t way : prompts_.of_fact(fact))
-    if (!prompts_.all()[way].held_out) trained.push_back(way);
+  for (size_t paraphrase : prompts_.of_fact(fact))
+    if (!prompts_.all()[paraphrase].held_out) trained.push_back(paraphrase);
   FactEdit edit{.fact = fact, .before = prompts_.all()[trained[0]].answer, .after = new_answer};
   const Change change = wanted_change(trained, new_answer);
   edit.columns = choose_columns(fact, change.keys);

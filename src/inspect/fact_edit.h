@@ -1,7 +1,7 @@
 #pragma once
 // Facts rewritten by a change to columns of one down-projection, in closed form (after Meng et al. 2022 and 2023: ROME
 // and MEMIT). A network is a memory: the activations of its neurons at the position of the answer are a key k, what
-// the down-projection W writes for it a value. For every way in which the fact was trained:
+// the down-projection W writes for it a value. For every trained paraphrase of the fact:
 //
 // 1. δ, the smallest change of the written vector after which the new word wins by a margin: steps along the gradient
 //    of (its logit - the best other logit) by the vector;
@@ -28,15 +28,15 @@ struct FactEditOptions {
 
 struct FactEdit {
   size_t fact = 0;
-  int32_t before = 0, after = 0;               // the tokens
-  std::vector<int64_t> columns;                // changed
-  double relative_change = 0;                  // |Δ| / |W|
-  bool took = false;                           // the new word is said in the first way
-  int64_t ways = 0, ways_changed = 0;          // trained ways that say the new word
-  int64_t held_out = 0, held_out_changed = 0;  // and ways that were never trained
-  double others_same = 0;                      // share of all other facts' answers that are the same as before
-  double same_subject = 0;                     // of the other facts about the same subject; 1 where there is none
-  double same_relation_and_answer = 0;         // of the facts of the same relation with the same old answer
+  int32_t before = 0, after = 0;                     // the tokens
+  std::vector<int64_t> columns;                      // changed
+  double relative_change = 0;                        // |Δ| / |W|
+  bool took = false;                                 // the new word is predicted for the first paraphrase
+  int64_t paraphrases = 0, paraphrases_changed = 0;  // trained paraphrases that end in the new word
+  int64_t held_out = 0, held_out_changed = 0;        // and those that were never trained
+  double others_same = 0;                            // share of all other facts' answers that are the same as before
+  double same_subject = 0;                           // of the other facts about the same subject; 1 where there is none
+  double same_relation_and_answer = 0;               // of the facts of the same relation with the same old answer
 };
 
 class FactEditor {
@@ -50,9 +50,9 @@ class FactEditor {
 
  private:
   struct Change {
-    std::vector<std::vector<double>> keys, values;  // by way: k, δ
+    std::vector<std::vector<double>> keys, values;  // by paraphrase: k, δ
   };
-  Change wanted_change(const std::vector<size_t>& ways, int32_t new_answer) const;
+  Change wanted_change(const std::vector<size_t>& paraphrases, int32_t new_answer) const;
   std::vector<double> value_change(size_t prompt, int32_t new_answer) const;
   std::vector<int64_t> choose_columns(size_t fact, const std::vector<std::vector<double>>& keys) const;
   double write(const Change& change, const std::vector<int64_t>& columns, Matrix w) const;
@@ -68,8 +68,8 @@ class FactEditor {
   int64_t neurons_ = 0;
   std::vector<std::vector<double>> keys_;  // by prompt
   std::vector<double> covariance_;         // (neurons, neurons)
-  std::vector<size_t> first_ways_;
-  std::vector<FactAnswer> before_;  // to the first ways
+  std::vector<size_t> first_paraphrases_;
+  std::vector<FactAnswer> before_;  // to the first paraphrases
 };
 
 }  // namespace limpid

@@ -26,8 +26,8 @@ Session random_session(const FactWorld& world) {
                                   {"n_head", 2},
                                   {"n_positions", 32},
                                   {"activation_function", "relu"}});
+  small.model->keep(std::shared_ptr<Parameters>(std::move(small.parameters)));
   session.loaded.model = std::move(small.model);
-  session.loaded.model->keep(std::shared_ptr<Parameters>(std::move(small.parameters)));
   return session;
 }
 
@@ -41,8 +41,8 @@ TEST(FactEdit, TakesInEveryTrainedWayAndLeavesTheModelAsItIs) {
     const FactEditor editor(session, world, prompts, {.columns = 0, .margin = 1, .ridge = 1e-9});
     const FactEdit edit = editor.edit(0, prompts.object_token("tennis"));
     EXPECT_TRUE(edit.took);
-    EXPECT_EQ(edit.ways_changed, edit.ways);
-    EXPECT_EQ(edit.ways + edit.held_out, kFactPatterns);
+    EXPECT_EQ(edit.paraphrases_changed, edit.paraphrases);
+    EXPECT_EQ(edit.paraphrases + edit.held_out, kFactPatterns);
     EXPECT_GT(edit.relative_change, 0);
     EXPECT_EQ(edit.columns.size(), 64u);
   }
@@ -59,7 +59,7 @@ TEST(FactEdit, TakesInEveryTrainedWayAndLeavesTheModelAsItIs) {
   for (size_t i = 0; i < some.size(); ++i) EXPECT_EQ(before[i].log_probability, after[i].log_probability);
 }
 
-TEST(FactNeurons, OnlyTheWaysThatWereGivenDecideHowManyAreSilenced) {
+TEST(FactNeurons, OnlyTheParaphrasesThatWereGivenDecideHowManyAreSilenced) {
   const FactWorld world;
   const Session session = random_session(world);
   const FactPrompts prompts(session, world);
@@ -67,9 +67,9 @@ TEST(FactNeurons, OnlyTheWaysThatWereGivenDecideHowManyAreSilenced) {
   const std::vector<size_t> all = prompts.of_fact(fact), some = {all[0], all[2]};
   const auto ranked = rank_neurons(neuron_worth(session, prompts, some), std::vector<double>(128), 64);
   const Ablation one = ablate_fact(prompts, fact, some, ranked, 3);
-  EXPECT_EQ(one.ways, 2);
-  EXPECT_LE(one.ways_lost, 2);
-  EXPECT_EQ(ablate_fact(prompts, fact, all, ranked, 3).ways, kFactPatterns);
+  EXPECT_EQ(one.paraphrases, 2);
+  EXPECT_LE(one.paraphrases_lost, 2);
+  EXPECT_EQ(ablate_fact(prompts, fact, all, ranked, 3).paraphrases, kFactPatterns);
 }
 
 TEST(FactNeurons, WorthIsWhatSilencingTakesAwayToFirstOrder) {

@@ -84,27 +84,29 @@ Tensor SilentNeurons::visit(const Tap& tap) {
   return value;
 }
 
-Ablation ablate_fact(const FactPrompts& prompts, size_t fact, std::span<const size_t> ways,
+Ablation ablate_fact(const FactPrompts& prompts, size_t fact, std::span<const size_t> paraphrases,
                      const std::vector<FactNeuron>& ranked, size_t most) {
-  Ablation result{.ways = static_cast<int64_t>(ways.size())};
+  Ablation result{.paraphrases = static_cast<int64_t>(paraphrases.size())};
   const auto mean_probability = [&](const std::vector<FactAnswer>& answers) {
     double sum = 0;
     for (const FactAnswer& answer : answers) sum += std::exp(answer.log_probability);
     return sum / static_cast<double>(answers.size());
   };
-  result.probability_before = mean_probability(prompts.ask(ways));
+  result.probability_before = mean_probability(prompts.ask(paraphrases));
   std::vector<NeuronId> silent;
-  for (size_t count = 1; count <= std::min(most, ranked.size()) && result.ways_lost < result.ways; ++count) {
+  for (size_t count = 1; count <= std::min(most, ranked.size()) && result.paraphrases_lost < result.paraphrases;
+       ++count) {
     result.neurons.push_back(ranked[count - 1]);
     silent.push_back(ranked[count - 1].id);
     SilentNeurons probe(silent);
-    const std::vector<FactAnswer> answers = prompts.ask(ways, &probe);
+    const std::vector<FactAnswer> answers = prompts.ask(paraphrases, &probe);
     result.probability_after = mean_probability(answers);
-    result.ways_lost = 0;
-    for (size_t i = 0; i < ways.size(); ++i) result.ways_lost += answers[i].said != prompts.all()[ways[i]].answer;
+    result.paraphrases_lost = 0;
+    for (size_t i = 0; i < paraphrases.size(); ++i)
+      result.paraphrases_lost += answers[i].said != prompts.all()[paraphrases[i]].answer;
   }
   SilentNeurons probe(silent);
-  const std::vector<size_t> all = prompts.first_ways();
+  const std::vector<size_t> all = prompts.first_paraphrases();
   const std::vector<FactAnswer> before = prompts.ask(all), after = prompts.ask(all, &probe);
   int64_t known = 0, kept = 0;
   for (size_t i = 0; i < all.size(); ++i) {

@@ -1,7 +1,7 @@
 #pragma once
 // Where a fact is stored: the neurons of the feed-forward networks that its answer rests on. Each neuron's part is the
 // gradient of the answer's lead (its logit less the best other one) times the neuron's activation, summed over
-// positions and averaged over the ways to say the fact: what the lead would lose, to first order, if the neuron were
+// positions and averaged over the paraphrases of the fact: what the lead would lose, to first order, if the neuron were
 // silent. The same number for other facts says how much the neuron is needed elsewhere.
 
 #include <map>
@@ -43,13 +43,13 @@ class SilentNeurons : public Probe {
 
 struct Ablation {
   std::vector<FactNeuron> neurons;
-  int64_t ways = 0, ways_lost = 0;  // of saying this fact
-  double others_kept = 0;           // share of the other facts that were answered rightly and still are
-  double probability_before = 0, probability_after = 0;  // of the answer, mean over the ways
+  int64_t paraphrases = 0, paraphrases_lost = 0;  // of this fact
+  double others_kept = 0;                         // share of the other facts that were answered rightly and still are
+  double probability_before = 0, probability_after = 0;  // of the answer, mean over the paraphrases
 };
 
-// Silences the ranked neurons, more and more, until the fact is lost in all these ways to say it; at most `most`.
-Ablation ablate_fact(const FactPrompts& prompts, size_t fact, std::span<const size_t> ways,
+// Silences the ranked neurons, more and more, until the fact is lost in all these paraphrases; at most `most`.
+Ablation ablate_fact(const FactPrompts& prompts, size_t fact, std::span<const size_t> paraphrases,
                      const std::vector<FactNeuron>& ranked, size_t most);
 
 }  // namespace limpid

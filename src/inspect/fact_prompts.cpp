@@ -54,7 +54,7 @@ std::vector<size_t> FactPrompts::of_fact(size_t fact) const {
   return found;
 }
 
-std::vector<size_t> FactPrompts::first_ways() const {
+std::vector<size_t> FactPrompts::first_paraphrases() const {
   std::vector<size_t> found;
   for (size_t i = 0; i < prompts_.size(); ++i)
     if (prompts_[i].pattern == 0) found.push_back(i);

@@ -31,7 +31,7 @@ class FactPrompts {
 
   const std::vector<FactPrompt>& all() const { return prompts_; }
   std::vector<size_t> of_fact(size_t fact) const;  // places in all()
-  std::vector<size_t> first_ways() const;          // one prompt a fact, the first way to say it
+  std::vector<size_t> first_paraphrases() const;   // one prompt per fact, its first paraphrase
   std::vector<size_t> everything() const;
   int32_t object_token(const std::string& object) const;
 

@@ -97,7 +97,7 @@ void study_recall(const FactPrompts& prompts, FactStudy& study) {
   for (size_t i = 0; i < prompts.all().size(); ++i) (prompts.all()[i].held_out ? held_out : trained).push_back(i);
   study.recall_trained = prompts.recall(trained);
   study.recall_held_out = prompts.recall(held_out);
-  study.recall_facts = prompts.recall(prompts.first_ways());
+  study.recall_facts = prompts.recall(prompts.first_paraphrases());
 }
 
 }  // namespace
@@ -133,9 +133,9 @@ FactStudy study_facts(const Session& session, const FactWorld& world, const Fact
   for (double& x : elsewhere) x = std::max(x, 0.0);
   const int64_t per_block = static_cast<int64_t>(elsewhere.size()) / session.config().decoder.layers;
   const auto ablate = [&](size_t fact) {
-    const std::vector<size_t> ways = prompts.of_fact(fact);
-    const std::vector<double> worth = neuron_worth(session, prompts, ways);
-    return ablate_fact(prompts, fact, ways, rank_neurons(worth, elsewhere, per_block), options.most_neurons);
+    const std::vector<size_t> paraphrases = prompts.of_fact(fact);
+    const std::vector<double> worth = neuron_worth(session, prompts, paraphrases);
+    return ablate_fact(prompts, fact, paraphrases, rank_neurons(worth, elsewhere, per_block), options.most_neurons);
   };
   study.ablation = ablate(study.fact);
   for (size_t fact : sample.draw(options.ablated, study.fact)) {

@@ -32,7 +32,7 @@ struct MeanTrace {
 struct FactStudy {
   int64_t facts = 0;
   double recall_trained = 0, recall_held_out = 0;  // of all sentences trained, and of those never trained
-  double recall_facts = 0;                         // of all facts, said the first way
+  double recall_facts = 0;                         // of all facts, in their first paraphrase
   size_t fact = 0;
   Trace trace;                      // of the fact's own sentence
   std::vector<std::string> tokens;  // its words

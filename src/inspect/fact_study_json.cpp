@@ -35,8 +35,8 @@ Json ablation_json(const Session& session, const Ablation& one) {
                        {"elsewhere", neuron.elsewhere},
                        {"promotes", promoted_text(session, neuron.id)}});
   return {{"neurons", neurons},
-          {"ways", one.ways},
-          {"ways_lost", one.ways_lost},
+          {"paraphrases", one.paraphrases},
+          {"paraphrases_lost", one.paraphrases_lost},
           {"probability_before", one.probability_before},
           {"probability_after", one.probability_after},
           {"others_kept", one.others_kept}};
@@ -51,8 +51,8 @@ Json edit_json(const Session& session, const FactWorld& world, const FactEdit& o
           {"columns", one.columns},
           {"relative_change", one.relative_change},
           {"took", one.took},
-          {"ways", one.ways},
-          {"ways_changed", one.ways_changed},
+          {"paraphrases", one.paraphrases},
+          {"paraphrases_changed", one.paraphrases_changed},
           {"held_out", one.held_out},
           {"held_out_changed", one.held_out_changed},
           {"others_same", one.others_same},
@@ -79,13 +79,13 @@ Json traced_json(const FactWorld& world, const FactStudy& study) {
 }  // namespace
 
 AblationSummary::AblationSummary(const std::vector<Ablation>& all)
-    : lost(mean(all, [](const Ablation& a) { return a.ways_lost == a.ways; })),
+    : lost(mean(all, [](const Ablation& a) { return a.paraphrases_lost == a.paraphrases; })),
       neurons(mean(all, [](const Ablation& a) { return a.neurons.size(); })),
       others(mean(all, [](const Ablation& a) { return a.others_kept; })) {}
 
 EditSummary::EditSummary(const std::vector<FactEdit>& all)
     : took(mean(all, [](const FactEdit& e) { return e.took; })),
-      ways(share(all, &FactEdit::ways_changed, &FactEdit::ways)),
+      paraphrases(share(all, &FactEdit::paraphrases_changed, &FactEdit::paraphrases)),
       held_out(share(all, &FactEdit::held_out_changed, &FactEdit::held_out)),
       others(mean(all, [](const FactEdit& e) { return e.others_same; })),
       subject(mean(all, [](const FactEdit& e) { return e.same_subject; })),
@@ -127,7 +127,7 @@ Json fact_study_json(const Session& session, const FactWorld& world, const FactS
           {"edits",
            {{"count", study.edits.size()},
             {"efficacy", edit.took},
-            {"efficacy_all_ways", edit.ways},
+            {"efficacy_all_paraphrases", edit.paraphrases},
             {"generalisation", edit.held_out},
             {"specificity", edit.others},
             {"worst_specificity", edit.least},

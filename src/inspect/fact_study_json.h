@@ -15,7 +15,7 @@ struct AblationSummary {
 
 // Means over facts that were rewritten.
 struct EditSummary {
-  double took = 0, ways = 0, held_out = 0, others = 0, least = 1, subject = 0, alike = 0, change = 0;
+  double took = 0, paraphrases = 0, held_out = 0, others = 0, least = 1, subject = 0, alike = 0, change = 0;
   explicit EditSummary(const std::vector<FactEdit>& all);
 };
 

@@ -47,7 +47,7 @@ class Firing {
   // One text's tokens and the activation at each: the numbers stand `stride` apart. The next text.
   void add(std::span<const std::string> tokens, const real* activations, int64_t stride = 1);
 
-  const std::vector<FiringText>& texts() const { return texts_; }  // strongest first, one place a text
+  const std::vector<FiringText>& texts() const { return texts_; }  // strongest first, one place per text
   const Histogram& histogram() const { return histogram_; }
   double share() const;  // of tokens where it is above zero
 

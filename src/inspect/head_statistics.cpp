@@ -111,7 +111,7 @@ std::vector<HeadScore> induction_scores(const Model& model, const InductionOptio
   const auto before = static_cast<int64_t>(options.before.size());
   const int64_t room = (std::min<int64_t>(most_positions(config), 1 << 20) - before) / 2;
   const int64_t length = options.length > 0 ? options.length : std::min<int64_t>(25, room);
-  check(length >= 2 && length <= room, "[heads] random tokens said twice need {} positions, the model has {}",
+  check(length >= 2 && length <= room, "[heads] a random sequence repeated needs {} positions, the model has {}",
         2 * length + before, most_positions(config));
   const int64_t last = options.last_token >= 0 ? options.last_token : config.vocab - 1;
   std::vector<HeadScore> scores;

@@ -1,6 +1,6 @@
 #pragma once
 // What every attention head does over a corpus: how sharp it looks, how far back, how much at the token before, at the
-// first token; and, on random tokens said twice, how much at what followed last time (the induction score).
+// first token; and, on a random sequence repeated, how much at what followed last time (the induction score).
 
 #include <functional>
 #include <optional>
@@ -44,27 +44,27 @@ std::vector<HeadStatistics> head_statistics(const Model& model, const std::funct
 
 struct InductionOptions {
   int64_t sequences = 8;
-  int64_t length = 0;           // of the half that is said twice; 0: 25, or as much as fits twice
+  int64_t length = 0;           // of the sequence that is repeated; 0: 25, or as much as fits twice
   int64_t first_token = 0;      // random tokens are drawn from here …
   int64_t last_token = -1;      // … to here; -1: the end of the vocabulary
   std::vector<int32_t> before;  // what the model wants before a text
   uint64_t seed = 1;
 };
 
-// Elhage et al. 2021, Olsson et al. 2022: at the second saying of a token, the attention to the token that followed its
-// first saying; the mean over the second half, for every head of self-attention, in the order of the model.
+// Elhage et al. 2021, Olsson et al. 2022: at the second occurrence of a token, the attention to the token that followed
+// its first; the mean over the second half, for every head of self-attention, in the order of the model.
 struct HeadScore {
   std::string attention;
   int64_t head = 0;
   double score = 0;
 };
 std::vector<HeadScore> induction_scores(const Model& model, const InductionOptions& options);
-// The same of one pattern: the first saying begins at token `begin`, the second `length` later.
+// The same of one pattern: the first copy begins at token `begin`, the second `length` later.
 double induction_score(ConstMatrix pattern, int64_t begin, int64_t length);
 
 void add_induction(std::vector<HeadStatistics>& heads, const std::vector<HeadScore>& scores);
 
-// A map a statistic: layers × heads.
+// One map per statistic: layers × heads.
 Picture head_picture(const std::vector<HeadStatistics>& heads);
 
 }  // namespace limpid

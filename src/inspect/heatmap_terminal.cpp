@@ -1,4 +1,4 @@
-// Heatmaps in a terminal: two cells a column, one line per row.
+// Heatmaps in a terminal: two cells per column, one line per row.
 
 #include <fmt/format.h>
 

@@ -55,7 +55,7 @@ double half_loss(const Model& model, const std::vector<Sequence>& sequences, boo
   int64_t at = 0;
   for (const Sequence& sequence : sequences)
     for (int64_t i = 0; i < 2 * sequence.length; ++i, ++at)
-      // The first letter of the second saying could be one more new letter.
+      // The first letter of the second copy could be one more new letter.
       if (second ? i <= sequence.length : i >= sequence.length) batch.labels[at] = -1;
   Run run({});
   return model.loss(run, batch, {}).mean();
@@ -91,7 +91,8 @@ InductionPoint measure(const Model& model, const std::vector<Sequence>& held_out
 std::vector<InductionCurve> study_induction(const InductionStudyOptions& options, const InductionProgress& progress) {
   check(options.alphabet >= 2, "[induction] an alphabet has at least two letters");
   check(options.shortest >= 2 && options.longest >= options.shortest,
-        "[induction] at least two letters are said twice, and the longest is no shorter than the shortest");
+        "[induction] a sequence has at least two letters before it is repeated, and the longest is no shorter than the "
+        "shortest");
   constexpr int64_t kHeldOut = 64;
   std::vector<Sequence> held_out;
   for (int64_t i = 0; i < kHeldOut; ++i) held_out.push_back(sequence_of(options, i, true));
@@ -154,7 +155,7 @@ Chart induction_chart(const std::vector<InductionCurve>& curves) {
 
 Chart induction_loss_chart(const std::vector<InductionCurve>& curves) {
   constexpr double kMostLoss = 5;
-  Chart chart{.title = "Loss of the second saying, nats a letter",
+  Chart chart{.title = "Loss on the second copy, nats per letter",
               .x_name = "training steps",
               .y_name = "loss",
               .low = 0,

@@ -1,7 +1,7 @@
 #pragma once
-// Induction (Elhage et al. 2021, Olsson et al. 2022): on sequences of random letters said twice, a model with two
-// layers of attention and nothing else learns to look at what followed a letter the first time, and so foretells the
-// second saying; a model with one layer cannot, because no head can look for a letter's follower by the letter alone.
+// Induction (Elhage et al. 2021, Olsson et al. 2022): on sequences of random letters repeated, a model with two
+// layers of attention and nothing else learns to look at what followed a letter the first time, and so predicts the
+// second copy; a model with one layer cannot, because no head can look for a letter's follower by the letter alone.
 
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
@@ -13,7 +13,7 @@
 namespace limpid {
 
 struct InductionStudyOptions {
-  std::vector<int64_t> layers = {2, 1};  // a model each
+  std::vector<int64_t> layers = {2, 1};  // one model each
   int64_t width = 64, heads = 4;
   int64_t alphabet = 64;  // letters
   int64_t shortest = 8,
@@ -30,7 +30,7 @@ struct InductionPoint {
   int64_t layer = 0, head = 0;  // which
   std::vector<double> scores;   // of every head, (layers, heads)
   double first = 0,
-         second = 0;  // loss in nats a letter of the first saying (log of the alphabet at best) and of the second
+         second = 0;  // loss in nats per letter of the first copy (log of the alphabet at best) and of the second
 };
 
 struct InductionCurve {

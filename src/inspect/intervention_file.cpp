@@ -41,7 +41,7 @@ double number_of(const toml::table& table, std::string_view key, double otherwis
 void check_keys(const toml::table& table, const std::string& where) {
   for (const auto& [key, value] : table)
     check(std::find(kKeys.begin(), kKeys.end(), key.str()) != kKeys.end(), "[{}:{}] an intervention has no key {}{}",
-          where, value.source().begin.line, key.str(), did_you_mean(key.str(), kKeys));
+          where, value.source().begin.line, key.str(), [&] { return did_you_mean(key.str(), kKeys); });
 }
 
 Intervention intervention_of(const toml::table& table, const KindName& kind, const std::string& where) {

@@ -341,8 +341,8 @@ TEST(StudyJson, AlignmentsHaveTheirErrorRate) {
 TEST(StudyJson, SummariesOfFactsAreMeans) {
   const FactEdit one{.relative_change = 0.1,
                      .took = true,
-                     .ways = 4,
-                     .ways_changed = 4,
+                     .paraphrases = 4,
+                     .paraphrases_changed = 4,
                      .held_out = 2,
                      .held_out_changed = 1,
                      .others_same = 1,
@@ -350,12 +350,12 @@ TEST(StudyJson, SummariesOfFactsAreMeans) {
                      .same_relation_and_answer = 0.5};
   FactEdit other = one;
   other.took = false;
-  other.ways_changed = 2;
+  other.paraphrases_changed = 2;
   other.others_same = 0.9;
   other.relative_change = 0.3;
   const EditSummary edits({one, other});
   EXPECT_NEAR(edits.took, 0.5, 1e-12);
-  EXPECT_NEAR(edits.ways, 0.75, 1e-12);
+  EXPECT_NEAR(edits.paraphrases, 0.75, 1e-12);
   EXPECT_NEAR(edits.held_out, 0.5, 1e-12);
   EXPECT_NEAR(edits.others, 0.95, 1e-12);
   EXPECT_NEAR(edits.least, 0.9, 1e-12);

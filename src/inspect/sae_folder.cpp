@@ -58,8 +58,9 @@ SaeConfig read_config(const nlohmann::json& json, const std::string& where) {
   // What changes the mathematics must be what we compute.
   const auto must_be = [&](const char* key, const nlohmann::json& value) {
     if (!json.contains(key)) return;
-    check(json[key] == value, "[sae] {}: \"{}\" is {}: only {} is supported", where, key, json[key].dump(),
-          value.dump());
+    check(
+        json[key] == value, "[sae] {}: \"{}\" is {}: only {} is supported", where, key,
+        [&] { return json[key].dump(); }, [&] { return value.dump(); });
   };
   must_be("apply_b_dec_to_input", true);
   must_be("normalize_activations", "none");
@@ -81,7 +82,7 @@ bool holds_sae(const fs::path& folder) {
 void check_sae_folder(const fs::path& folder) {
   std::error_code error;
   check(!fs::exists(folder, error) || holds_sae(folder) || fs::is_empty(folder, error),
-        "[sae] {}: exists and holds no autoencoder: name a new folder", folder.string());
+        "[sae] {}: exists and holds no autoencoder: name a new folder", folder);
 }
 
 void write_sae(const fs::path& folder, const LoadedSae& sae) {
@@ -108,7 +109,7 @@ LoadedSae read_sae(const fs::path& folder) {
   const SafetensorsFile file(folder / kWeightFile);
   const auto check_shape = [&](const std::string& name, const std::vector<int64_t>& shape) {
     check(file.get(name).shape == shape, "[sae] {}: {} has another shape than {} says: do they belong together?",
-          file.path().string(), name, where);
+          file.path(), name, where);
   };
   check_shape("W_enc", {config.inputs, config.features});  // before memory is asked for
   LoadedSae loaded = make_sae(config);

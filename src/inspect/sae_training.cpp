@@ -327,4 +327,18 @@ SaeScore score_sae(const Session& session, const Sae& sae, const CorpusOptions& 
   return score;
 }
 
+nlohmann::ordered_json sae_score_json(const SaeScore& score) {
+  nlohmann::ordered_json json = {{"tokens", score.tokens},
+                                 {"l0", score.active},
+                                 {"explained_variance", score.explained_variance},
+                                 {"dead_share", score.dead_share}};
+  if (score.loss > 0) {
+    json["loss"] = score.loss;
+    json["loss_spliced"] = score.loss_spliced;
+    json["loss_zeroed"] = score.loss_zeroed;
+    json["loss_recovered"] = score.loss_recovered();
+  }
+  return json;
+}
+
 }  // namespace limpid

@@ -47,6 +47,7 @@ struct SaeScore {
   double loss_recovered() const;  // (zeroed - spliced)/(zeroed - as it is)
   std::vector<double> density;    // share of tokens at which each feature fires
 };
+nlohmann::ordered_json sae_score_json(const SaeScore& score);
 
 // On the texts that training left out, at most so many tokens.
 SaeScore score_sae(const Session& session, const Sae& sae, const CorpusOptions& corpus,

@@ -67,7 +67,10 @@ int32_t Session::token(const Tokenizer& tokenizer, const std::string& word) cons
 }
 
 std::string Session::piece(int32_t id) const {
-  if (!config().labels.empty()) return config().labels.at(static_cast<size_t>(id));
+  if (const auto& labels = config().labels; !labels.empty()) {
+    check(id >= 0 && id < std::ssize(labels), "[look] there is no label {}: the model has {}", id, labels.size());
+    return labels[static_cast<size_t>(id)];
+  }
   return piece_of(writer(), id);
 }
 
@@ -93,9 +96,7 @@ Example example_of(const Config& config, const std::vector<int32_t>& source, con
   check_length(config, ids.size());
   Example example;
   if (has_two_sides(config)) {
-    check(config.decoder_start_token.has_value(),
-          "[look] config.json has no decoder_start_token_id: it says how a decoder begins");
-    example.batch = Batch::pairs({source}, {ids}, static_cast<int32_t>(*config.decoder_start_token));
+    example.batch = Batch::pairs({source}, {ids}, start_token(config));
     example.next = ids;
     return example;
   }

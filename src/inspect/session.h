@@ -40,8 +40,8 @@ struct Session {
   const Model& model() const { return *loaded.model; }
   const Config& config() const { return loaded.config(); }
   bool two_sided() const;  // reads one text and writes another
-  const Tokenizer& reader() const { return *loaded.tokenizers.source; }
-  const Tokenizer& writer() const { return *loaded.tokenizers.target; }
+  const Tokenizer& reader() const { return loaded.reader(); }
+  const Tokenizer& writer() const { return loaded.writer(); }
 
   Example example(const Text& text) const;
   // The token that a word is; its first one where it is several. "#17" is the token of that id.

@@ -28,8 +28,8 @@ class LetterTokenizer : public Tokenizer {
 struct SmallSession {
   explicit SmallSession(const std::string& name) {
     SmallModel small = small_model(small_configs().at(name));
+    small.model->keep(std::shared_ptr<Parameters>(std::move(small.parameters)));
     session.loaded.model = std::move(small.model);
-    session.loaded.model->keep(std::shared_ptr<Parameters>(std::move(small.parameters)));
     session.loaded.tokenizers.source = session.loaded.tokenizers.target = std::make_shared<LetterTokenizer>();
   }
 

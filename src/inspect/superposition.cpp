@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "autograd/ops.h"
@@ -129,7 +130,7 @@ std::vector<SuperpositionModel> train_superposition(const SuperpositionOptions& 
   std::vector<SuperpositionModel> trained(models * options.starts);
   std::atomic<int64_t> done = 0;
   std::atomic<bool> stopped = false;
-  // One thread a model: the products of one are too small to share.
+  // One thread per model: the products of one are too small to share.
   parallel_for(models * options.starts, [&](int64_t i) {
     const auto stepped = [&] {
       ++done;
@@ -217,6 +218,38 @@ std::string superposition_shape(const SuperpositionModel& model) {
   if (near({72, 72, 72, 72, 72})) return "pentagon";
   if (near({60, 60, 60, 60, 60, 60})) return "hexagon";
   return "";
+}
+
+namespace {
+
+nlohmann::ordered_json superposition_model_json(const SuperpositionModel& model) {
+  nlohmann::ordered_json json = {{"density", model.density},
+                                 {"loss", model.loss},
+                                 {"represented", represented_features(model).size()},
+                                 {"dimensions_per_feature", dimensions_per_feature(model)},
+                                 {"dimensionality", feature_dimensionality(model)}};
+  if (model.dimensions == 2) {
+    json["shape"] = superposition_shape(model);
+    json["angles"] = neighbour_angles(model);
+  }
+  json["weight"] = model.weight;
+  json["bias"] = model.bias;
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json superposition_json(const SuperpositionOptions& options,
+                                          const std::vector<SuperpositionModel>& models) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const SuperpositionModel& model : models) list.push_back(superposition_model_json(model));
+  return {{"features", options.features},
+          {"dimensions", options.dimensions},
+          {"importance", options.importance},
+          {"steps", options.steps},
+          {"starts", options.starts},
+          {"seed", options.seed},
+          {"models", list}};
 }
 
 }  // namespace limpid

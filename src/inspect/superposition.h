@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -58,11 +59,14 @@ std::vector<double> neighbour_angles(const SuperpositionModel& model);
 
 // What share of a dimension each feature has: D_i = |W_i|²/Σ_j (Ŵ_i·W_j)²; 0 where W_i is nought.
 std::vector<double> feature_dimensionality(const SuperpositionModel& model);
-// m/|W|²: dimensions a represented feature, on the whole.
+// m/|W|²: dimensions per represented feature, on the whole.
 double dimensions_per_feature(const SuperpositionModel& model);
 
 // What the represented features of a model in two dimensions form, by their angles and lengths: "orthogonal pair",
 // "antipodal pair", "triangle", "two antipodal pairs", "pentagon", …; empty: nothing regular.
 std::string superposition_shape(const SuperpositionModel& model);
+
+nlohmann::ordered_json superposition_json(const SuperpositionOptions& options,
+                                          const std::vector<SuperpositionModel>& models);
 
 }  // namespace limpid

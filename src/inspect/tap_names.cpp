@@ -169,7 +169,8 @@ std::vector<TapInfo> find_taps(const std::vector<TapInfo>& taps, std::string_vie
     names.emplace_back(tap.name);
     if (matches_pattern(ours, tap.name)) found.push_back(tap);
   }
-  check(!found.empty(), "[look] the model has no tap {}{}; docs/taps.md lists all", pattern, did_you_mean(ours, names));
+  check(!found.empty(), "[look] the model has no tap {}{}; docs/taps.md lists all", pattern,
+        [&] { return did_you_mean(ours, names); });
   return found;
 }
 

@@ -39,7 +39,7 @@ Tokens repeated(const Tokens& tokens, int64_t copies) {
   return Tokens::of(std::vector<std::vector<int32_t>>(static_cast<size_t>(copies), tokens.ids));
 }
 
-// Runs copies of the corrupted text, each with one position given back in the layers of a window.
+// Runs copies of the corrupted text, each with one position restored in the layers of a window.
 class Tracer {
  public:
   Tracer(const Model& model, const Example& example, const TraceOptions& options)
@@ -72,7 +72,7 @@ class Tracer {
   }
   double corrupted() const { return probabilities({}, {-1})[0]; }
 
-  // The answer's probability for each position given back, in a window of layers around one.
+  // The answer's probability for each position restored, in a window of layers around one.
   std::vector<double> restored(const std::string& name, int64_t layer) const {
     const int64_t first = std::max<int64_t>(0, layer - (options_.window - 1) / 2);
     const int64_t last = std::min(layer_count(config_, options_.side) - 1, layer + options_.window / 2);
@@ -82,9 +82,9 @@ class Tracer {
     const int64_t at_once = std::max<int64_t>(1, kTokensAtOnce / (tokens * samples_));
     std::vector<double> result;
     for (int64_t begin = 0; begin < positions(); begin += at_once) {
-      std::vector<int64_t> given_back;
-      for (int64_t p = begin; p < std::min(begin + at_once, positions()); ++p) given_back.push_back(p);
-      for (double p : probabilities(taps, given_back)) result.push_back(p);
+      std::vector<int64_t> restored_positions;
+      for (int64_t p = begin; p < std::min(begin + at_once, positions()); ++p) restored_positions.push_back(p);
+      for (double p : probabilities(taps, restored_positions)) result.push_back(p);
     }
     return result;
   }
@@ -116,10 +116,10 @@ class Tracer {
       check(p >= 0 && p < positions(), "[trace] there is no position {}: the text has {}", p, positions());
   }
 
-  // One sequence for each position given back (-1: none) and each draw of the noise.
+  // One sequence for each position restored (-1: none) and each draw of the noise.
   std::vector<double> probabilities(const std::vector<std::string>& taps,
-                                    const std::vector<int64_t>& given_back) const {
-    const auto copies = static_cast<int64_t>(given_back.size()) * samples_;
+                                    const std::vector<int64_t>& restored_positions) const {
+    const auto copies = static_cast<int64_t>(restored_positions.size()) * samples_;
     const Example& text = options_.other ? *options_.other : example_;
     Batch batch;
     if (!text.batch.source.ids.empty()) batch.source = repeated(text.batch.source, copies);
@@ -131,17 +131,18 @@ class Tracer {
     if (!options_.other)
       probe.replace(embed_tap(config_, options_.side), [&](const Tap& tap) { return with_noise(run, tap, batch); });
     for (const std::string& name : taps)
-      probe.replace(
-          name, [&](const Tap& tap) { return with_clean(run, tap, batch, clean_values_.at(tap.name), given_back); });
+      probe.replace(name, [&](const Tap& tap) {
+        return with_clean(run, tap, batch, clean_values_.at(tap.name), restored_positions);
+      });
     const Tensor logits = model_.logits(run, batch, TokenChoice::of(answers));
-    std::vector<double> result(given_back.size());
+    std::vector<double> result(restored_positions.size());
     for (int64_t i = 0; i < copies; ++i)
       result[i / samples_] += std::exp(log_probabilities(logits.values().row(i), logits.cols())[options_.answer]) /
                               static_cast<double>(samples_);
     return result;
   }
 
-  // The same draw for the same sample and position, whatever is given back.
+  // The same draw for the same sample and position, whatever is restored.
   Tensor with_noise(Run& run, const Tap& tap, const Batch& batch) const {
     Tensor value = constant(run, tap.value.values());
     const std::vector<RowPlace> places = row_places(tap, batch);
@@ -157,11 +158,11 @@ class Tracer {
   }
 
   Tensor with_clean(Run& run, const Tap& tap, const Batch& batch, const TapValues& clean,
-                    const std::vector<int64_t>& given_back) const {
+                    const std::vector<int64_t>& restored_positions) const {
     Tensor value = constant(run, tap.value.values());
     const std::vector<RowPlace> places = row_places(tap, batch);
     for (size_t i = 0; i < places.size(); ++i)
-      if (given_back[places[i].sequence / samples_] == places[i].position)
+      if (restored_positions[places[i].sequence / samples_] == places[i].position)
         std::copy_n(clean.row(places[i].position), clean.cols, value.values().row(static_cast<int64_t>(i)));
     return value;
   }

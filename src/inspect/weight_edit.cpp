@@ -124,9 +124,9 @@ void apply(const WeightEdit& edit, const Session& session, Model& model) {
 
 Session with_weight_edits(const Session& session, const std::vector<WeightEdit>& edits) {
   const LoadedModel& from = session.loaded;
-  Session edited{{from.model->sharing_weights(), from.generation, from.tokenizers, from.sentence}};
-  for (const WeightEdit& edit : edits) apply(edit, session, *edited.loaded.model);
-  return edited;
+  std::unique_ptr<Model> model = from.model->sharing_weights();
+  for (const WeightEdit& edit : edits) apply(edit, session, *model);
+  return Session{{std::move(model), from.generation, from.tokenizers, from.sentence}};
 }
 
 }  // namespace limpid

@@ -46,7 +46,7 @@ class WeightEditing : public testing::TestWithParam<Case> {
   std::string weight() const {
     std::string name;
     session_.model().each_parameter([&](const Weight& weight) {
-      if (weight.is_matrix() && (weight.part == ParameterRole::feed_forward || weight.part == ParameterRole::recurrent))
+      if (weight.is_matrix() && (weight.role == ParameterRole::feed_forward || weight.role == ParameterRole::recurrent))
         name = weight.name;
     });
     return name;

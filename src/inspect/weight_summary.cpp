@@ -56,7 +56,7 @@ Weight find_weight(const Model& model, const std::string& name) {
   });
   const std::vector<std::string_view> known(names.begin(), names.end());
   check(found.has_value(), "[look] the model has no weight {} among its {}{}", name, names.size(),
-        did_you_mean(name, known));
+        [&] { return did_you_mean(name, known); });
   return *found;
 }
 

@@ -69,7 +69,7 @@ TEST(Neurons, AnAnswerPlantedInTheDownProjectionIsFound) {
     const int64_t width = small.model->config().width;
     for (const Weight& weight : small.parameters->weights()) {
       real* data = small.parameters->data(weight);
-      if (weight.part == ParameterRole::norm && weight.name.ends_with("weight"))
+      if (weight.role == ParameterRole::norm && weight.name.ends_with("weight"))
         std::fill_n(data, weight.size(), real{1});
       if (weight.name != names.ffn.down + ".weight") continue;
       const int64_t features = weight.size() / width;

@@ -232,8 +232,8 @@ inline std::vector<AttentionCase> attention_cases() {
 }
 
 // Largest |numbers[i] - base - exact[i]| relative to 1 + |exact[i]|.
-template <class Numbers>
-double largest_error(const Numbers& numbers, const std::vector<Wide>& exact, Wide base = 0) {
+template <class Values>
+double largest_error(const Values& numbers, const std::vector<Wide>& exact, Wide base = 0) {
   Wide worst = 0;
   for (size_t i = 0; i < exact.size(); ++i) {
     const Wide x = numbers(i), y = exact[i] + base;

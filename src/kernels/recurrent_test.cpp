@@ -12,8 +12,8 @@
 namespace limpid {
 namespace {
 
-using Numbers = std::vector<double>;
-using Formula = std::function<Numbers(const Numbers&)>;
+using Values = std::vector<double>;
+using Formula = std::function<Values(const Values&)>;
 
 constexpr double kEps = std::numeric_limits<real>::epsilon();
 const std::vector<TestShape> kShapes = {{1, 1, 0},   {3, 5, 2}, {2, 16, 0}, {5, 33, 4},
@@ -22,8 +22,8 @@ const std::vector<TestShape> kShapes = {{1, 1, 0},   {3, 5, 2}, {2, 16, 0}, {5, 
 double sigma(double x) { return 1 / (1 + std::exp(-x)); }
 
 // The numbers of unit j in row i of a matrix that holds `parts` numbers for each unit.
-Numbers unit(const TestMatrix& m, int64_t i, int64_t j, int64_t parts) {
-  Numbers numbers;
+Values unit(const TestMatrix& m, int64_t i, int64_t j, int64_t parts) {
+  Values numbers;
   for (int64_t k = 0; k < parts; ++k) numbers.push_back(m(i, k * (m.cols() / parts) + j));
   return numbers;
 }
@@ -33,10 +33,10 @@ struct Argument {
   int64_t parts;
 };
 
-Numbers inputs_of(const std::vector<Argument>& arguments, int64_t i, int64_t j) {
-  Numbers all;
+Values inputs_of(const std::vector<Argument>& arguments, int64_t i, int64_t j) {
+  Values all;
   for (const auto& [matrix, parts] : arguments) {
-    const Numbers one = unit(*matrix, i, j, parts);
+    const Values one = unit(*matrix, i, j, parts);
     all.insert(all.end(), one.begin(), one.end());
   }
   return all;
@@ -45,7 +45,7 @@ Numbers inputs_of(const std::vector<Argument>& arguments, int64_t i, int64_t j) 
 void expect_forward(const Formula& formula, const std::vector<Argument>& inputs, const Argument& output) {
   for (int64_t i = 0; i < output.matrix->rows(); ++i) {
     for (int64_t j = 0; j < output.matrix->cols() / output.parts; ++j) {
-      const Numbers expected = formula(inputs_of(inputs, i, j)), found = unit(*output.matrix, i, j, output.parts);
+      const Values expected = formula(inputs_of(inputs, i, j)), found = unit(*output.matrix, i, j, output.parts);
       for (int64_t k = 0; k < output.parts; ++k) {
         ASSERT_NEAR(found[k], expected[k], 8 * kEps * std::max(1.0, std::abs(expected[k])))
             << i << ", " << j << ", " << k;
@@ -59,18 +59,18 @@ void expect_forward(const Formula& formula, const std::vector<Argument>& inputs,
 constexpr real kBefore = 0.5;
 void expect_backward(const Formula& formula, const std::vector<Argument>& inputs, const Argument& output_gradient,
                      const std::vector<const TestMatrix*>& added) {
-  const auto objective = [&](const Numbers& x, const Numbers& gradient) {
-    const Numbers y = formula(x);
+  const auto objective = [&](const Values& x, const Values& gradient) {
+    const Values y = formula(x);
     double sum = 0;
     for (size_t k = 0; k < y.size(); ++k) sum += gradient[k] * y[k];
     return sum;
   };
   for (int64_t i = 0; i < output_gradient.matrix->rows(); ++i) {
     for (int64_t j = 0; j < output_gradient.matrix->cols() / output_gradient.parts; ++j) {
-      const Numbers gradient = unit(*output_gradient.matrix, i, j, output_gradient.parts);
-      Numbers x = inputs_of(inputs, i, j), found;
+      const Values gradient = unit(*output_gradient.matrix, i, j, output_gradient.parts);
+      Values x = inputs_of(inputs, i, j), found;
       for (size_t a = 0; a < added.size(); ++a) {
-        const Numbers one = unit(*added[a], i, j, inputs[a].parts);
+        const Values one = unit(*added[a], i, j, inputs[a].parts);
         found.insert(found.end(), one.begin(), one.end());
       }
       for (size_t k = 0; k < found.size(); ++k) {
@@ -90,16 +90,16 @@ void expect_backward(const Formula& formula, const std::vector<Argument>& inputs
   for (const TestMatrix* matrix : added) EXPECT_TRUE(matrix->intact());
 }
 
-Numbers gru_gates(const Numbers& x) {  // gx_r, gx_z, gx_n, gh_r, gh_z, gh_n → r, z, n
+Values gru_gates(const Values& x) {  // gx_r, gx_z, gx_n, gh_r, gh_z, gh_n → r, z, n
   const double r = sigma(x[0] + x[3]);
   return {r, sigma(x[1] + x[4]), std::tanh(x[2] + r * x[5])};
 }
-Numbers gru_state(const Numbers& x) { return {(1 - x[1]) * x[2] + x[1] * x[3]}; }  // r, z, n, h → h'
-Numbers lstm_gates(const Numbers& x) {  // gx, gh of i, f, g, o → i, f, g, o
+Values gru_state(const Values& x) { return {(1 - x[1]) * x[2] + x[1] * x[3]}; }  // r, z, n, h → h'
+Values lstm_gates(const Values& x) {                                             // gx, gh of i, f, g, o → i, f, g, o
   return {sigma(x[0] + x[4]), sigma(x[1] + x[5]), std::tanh(x[2] + x[6]), sigma(x[3] + x[7])};
 }
-Numbers lstm_cell(const Numbers& x) { return {x[1] * x[4] + x[0] * x[2]}; }  // i, f, g, o, c → c'
-Numbers lstm_state(const Numbers& x) { return {x[3] * std::tanh(x[4])}; }    // i, f, g, o, c' → h'
+Values lstm_cell(const Values& x) { return {x[1] * x[4] + x[0] * x[2]}; }  // i, f, g, o, c → c'
+Values lstm_state(const Values& x) { return {x[3] * std::tanh(x[4])}; }    // i, f, g, o, c' → h'
 
 TEST(Gru, IsItsFormulas) {
   for_each_target([] {

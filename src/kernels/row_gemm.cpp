@@ -187,7 +187,7 @@ HWY_INLINE void chain_tile(ConstMatrix x, Part<typename Number::Stored> w, Matri
   });
 }
 
-// One row by some rows of w, one after another: then memory sees one stream a thread, which it serves fastest.
+// One row by some rows of w, one after another: then memory sees one stream per thread, which it serves fastest.
 template <class Number, int64_t kOutputs>
 HWY_INLINE void dot_row(ConstMatrix x, Part<typename Number::Stored> w, Matrix y) {
   RealVec sums[kOutputs];

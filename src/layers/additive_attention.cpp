@@ -6,12 +6,12 @@ namespace limpid {
 
 AdditiveAttention::AdditiveAttention(const std::string& prefix, int64_t hidden, int64_t memory_width)
     : query_(hidden, {{prefix + ".attn_query", hidden}},
-             {.part = ParameterRole::attention, .bias = false, .initial = Initial::glorot(hidden, hidden)}),
+             {.role = ParameterRole::attention, .bias = false, .initial = Initial::glorot(hidden, hidden)}),
       key_(memory_width, {{prefix + ".attn_key", hidden}},
-           {.part = ParameterRole::attention, .initial = Initial::glorot(memory_width, hidden)}),
+           {.role = ParameterRole::attention, .initial = Initial::glorot(memory_width, hidden)}),
       v_{.name = prefix + ".attn_v",
          .shape = {hidden},
-         .part = ParameterRole::attention,
+         .role = ParameterRole::attention,
          .initial = Initial::uniform(1 / std::sqrt(static_cast<double>(hidden)))} {}
 
 Tensor AdditiveAttention::context(Run& run, const Tensor& state, const Tensor& keys, const Tensor& memory,

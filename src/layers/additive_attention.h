@@ -12,7 +12,7 @@ class AdditiveAttention {
   AdditiveAttention(const std::string& prefix, int64_t hidden, int64_t memory_width);
 
   Tensor keys(Run& run, const Tensor& memory) const { return key_.forward(run, memory); }  // U·h_j, once per source
-  // One query a sequence; taps align and context.
+  // One query per sequence; taps align and context.
   Tensor context(Run& run, const Tensor& state, const Tensor& keys, const Tensor& memory,
                  const Sequences& memory_sequences, const TapLayout& layout) const;
   void visit(const WeightVisitor& visitor);

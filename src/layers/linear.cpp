@@ -9,13 +9,13 @@ Linear::Linear(int64_t inputs, const std::vector<Output>& outputs, const LinearO
         layout_ == WeightLayout::out_in ? std::vector{output.size, inputs} : std::vector{inputs, output.size};
     weights_.push_back({.name = output.weight_name,
                         .shape = shape,
-                        .part = options.part,
+                        .role = options.role,
                         .initial = options.initial,
                         .file_rows = output.file_rows});
     if (options.bias)
       biases_.push_back({.name = output.bias_name,
                          .shape = {output.size},
-                         .part = options.part,
+                         .role = options.role,
                          .initial = Initial::zeros(),
                          .file_rows = output.file_rows});
   }

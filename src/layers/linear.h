@@ -7,7 +7,7 @@
 namespace limpid {
 
 struct LinearOptions {
-  ParameterRole part = ParameterRole::output;
+  ParameterRole role = ParameterRole::output;
   bool bias = true;
   WeightLayout layout = WeightLayout::out_in;
   Initial initial;

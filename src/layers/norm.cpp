@@ -6,13 +6,13 @@ Norm::Norm(const std::string& name, int64_t width, const NormOptions& options)
     : options_(options),
       gain_{.name = name + ".weight",
             .shape = {width},
-            .part = ParameterRole::norm,
+            .role = ParameterRole::norm,
             .initial = options.offset == 0 ? Initial::ones() : Initial::zeros()},
-      bias_{.name = name + ".bias", .shape = {width}, .part = ParameterRole::norm},
-      running_mean_{.name = name + ".running_mean", .shape = {width}, .part = ParameterRole::norm, .trainable = false},
+      bias_{.name = name + ".bias", .shape = {width}, .role = ParameterRole::norm},
+      running_mean_{.name = name + ".running_mean", .shape = {width}, .role = ParameterRole::norm, .trainable = false},
       running_variance_{.name = name + ".running_var",
                         .shape = {width},
-                        .part = ParameterRole::norm,
+                        .role = ParameterRole::norm,
                         .initial = Initial::ones(),
                         .trainable = false} {
   options_.bias = options.bias && options.kind != NormKind::rms;

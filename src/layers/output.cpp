@@ -7,10 +7,10 @@ Output::Output(int64_t width, int64_t vocab, const OutputOptions& options)
   if (!tied_)
     weight_ = {.name = options.weight_name,
                .shape = {vocab, width},
-               .part = ParameterRole::output,
+               .role = ParameterRole::output,
                .initial = options.initial};
   if (!options.bias_name.empty())
-    bias_ = {.name = options.bias_name, .shape = options.bias_shape, .part = ParameterRole::output};
+    bias_ = {.name = options.bias_name, .shape = options.bias_shape, .role = ParameterRole::output};
 }
 
 Tensor Output::logits(Run& run, const Tensor& x, const Sequences& rows) const {

@@ -36,7 +36,7 @@ Positions Positions::sinusoidal(int64_t max_positions, int64_t offset, int64_t w
   result.max_positions_ = max_positions;
   result.offset_ = offset;
   result.sinusoids_ = std::make_shared<SinusoidTable>(width, layout);
-  result.table_ = {.name = "sinusoids", .shape = {max_positions + offset, width}, .part = ParameterRole::position};
+  result.table_ = {.name = "sinusoids", .shape = {max_positions + offset, width}, .role = ParameterRole::position};
   return result;
 }
 
@@ -48,7 +48,7 @@ Positions Positions::learned(const std::string& name, int64_t max_positions, int
   result.learned_ = true;
   result.table_ = {.name = name + ".weight",
                    .shape = {max_positions + offset, width},
-                   .part = ParameterRole::position,
+                   .role = ParameterRole::position,
                    .initial = initial};
   return result;
 }

@@ -37,7 +37,7 @@ RecurrentCell::RecurrentCell(CellKind kind, const std::string& prefix, const std
                              int64_t hidden)
     : kind_(kind), hidden_(hidden) {
   const int64_t gates = (kind == CellKind::gru ? 3 : 4) * hidden;
-  const LinearOptions options{.part = ParameterRole::recurrent,
+  const LinearOptions options{.role = ParameterRole::recurrent,
                               .initial = Initial::uniform(1 / std::sqrt(static_cast<double>(hidden)))};
   auto named = [&](const char* which) {
     return Linear::Output{"", gates, prefix + ".weight_" + which + "_" + suffix,

@@ -42,7 +42,7 @@ RelativeBias RelativeBias::buckets(const std::string& name, int64_t heads, const
   RelativeBias bias;
   bias.options_ = options;
   bias.weight_ = Weight{
-      .name = name + ".weight", .shape = {options.buckets, heads}, .part = ParameterRole::position, .initial = initial};
+      .name = name + ".weight", .shape = {options.buckets, heads}, .role = ParameterRole::position, .initial = initial};
   return bias;
 }
 

@@ -101,12 +101,14 @@ void check_files_hold(const Config& config, int64_t tensors, int64_t bytes, std:
 }
 
 void check_consistency(const Config& config) {
-  check(config.positions != PositionKind::rotary || config.rope.turned(config.head_size) % 2 == 0,
-        "[config] a head has {} numbers ({} {}): allowed with rotary positions, which turn pairs, is an even number",
-        config.head_size, width_key(config), config.width);
-  check(config.positions != PositionKind::sinusoidal || config.width % 2 == 0,
-        "[config] {} is {}: allowed with sinusoidal positions, sines and cosines in pairs, is an even number",
-        width_key(config), config.width);
+  check(
+      config.positions != PositionKind::rotary || config.rope.turned(config.head_size) % 2 == 0,
+      "[config] a head has {} numbers ({} {}): allowed with rotary positions, which turn pairs, is an even number",
+      config.head_size, [&] { return width_key(config); }, config.width);
+  check(
+      config.positions != PositionKind::sinusoidal || config.width % 2 == 0,
+      "[config] {} is {}: allowed with sinusoidal positions, sines and cosines in pairs, is an even number",
+      [&] { return width_key(config); }, config.width);
   check(config.experts.chosen <= config.experts.count, "[config] num_experts_per_tok {} of {} experts",
         config.experts.chosen, config.experts.count);
   check(config.activation != Activation::tanh || config.dropout.activation == 0,
@@ -150,7 +152,7 @@ Config load_config(const std::string& path) {
     check(fs::exists(file, none), "[config] {}: holds no config.json: is it the folder of a model?", path);
   }
   const uintmax_t bytes = fs::is_regular_file(file, none) ? fs::file_size(file, none) : 0;
-  check(none || bytes <= kMaxBytes, "[config] {}: is no config.json: it has {}", file.string(), bytes_text(bytes));
+  check(none || bytes <= kMaxBytes, "[config] {}: is no config.json: it has {}", file, bytes_text(bytes));
   const Json json = parse_ordered_json(read_text(file), fmt::format("[config] {}", file.string()));
   try {
     return parse_config(with_usual_sizes(json));

@@ -60,7 +60,7 @@ TEST(Classifier, HasTheParametersOfBertForSequenceClassification) {
   const SmallModel small = small_model(small_configs().at("bert_labels"));
   std::vector<std::string> head;
   for (const Weight& weight : small.parameters->weights())
-    if (weight.part == ParameterRole::output) head.push_back(weight.name);
+    if (weight.role == ParameterRole::output) head.push_back(weight.name);
   EXPECT_THAT(head, testing::UnorderedElementsAre("bert.pooler.dense.weight", "bert.pooler.dense.bias",
                                                   "classifier.weight", "classifier.bias"));
 }

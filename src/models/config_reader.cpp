@@ -31,8 +31,10 @@ std::string shown(const Json& value) {
 }
 
 ConfigReader::ConfigReader(const Json& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {
-  check(object.is_object(), "[config] {} is {}: allowed is a JSON object with keys and values",
-        prefix_.empty() ? "the whole" : prefix_.substr(0, prefix_.size() - 1), shown(object));
+  check(
+      object.is_object(), "[config] {} is {}: allowed is a JSON object with keys and values",
+      [&] { return prefix_.empty() ? "the whole" : prefix_.substr(0, prefix_.size() - 1); },
+      [&] { return shown(object); });
 }
 
 void ConfigReader::wrong(std::string_view key, const Json& value, std::string_view allowed) const {

@@ -6,12 +6,12 @@ Encoder::Encoder(const Config& config) : Model(config) {
   const ModelNames& names = names_of(config);
   embedding_ = {.name = names.embedding + ".weight",
                 .shape = {config.vocab, config.width},
-                .part = ParameterRole::embedding,
+                .role = ParameterRole::embedding,
                 .initial = embedding_initial(config)};
   stack_ = Stack(config, config.encoder, names.encoder, {.scope = ""}, &embedding_);
   const auto dense = [&](const std::string& name) {
     return Linear(config.width, {{name, config.width}},
-                  {.part = ParameterRole::output,
+                  {.role = ParameterRole::output,
                    .bias = config.head_bias,
                    .initial = Initial::normal(config.initializer_range)});
   };

@@ -6,7 +6,7 @@ LanguageModel::LanguageModel(const Config& config) : Model(config) {
   const ModelNames& names = names_of(config);
   embedding_ = {.name = names.embedding + ".weight",
                 .shape = {config.vocab, config.embed_width > 0 ? config.embed_width : config.width},
-                .part = ParameterRole::embedding,
+                .role = ParameterRole::embedding,
                 .initial = embedding_initial(config)};
   stack_ = Stack(config, config.decoder, names.decoder, {.scope = "", .causal = true}, &embedding_);
   output_ = Output(embedding_.shape[1], config.vocab,

@@ -14,7 +14,7 @@ bool is_bias(const Weight& weight) {
 
 void count(ParameterTable& table, const Weight& weight) {
   if (!weight.trainable) return;
-  ParameterTable::Count& part = table.parts[static_cast<size_t>(weight.part)];
+  ParameterTable::Count& part = table.parts[static_cast<size_t>(weight.role)];
   (is_bias(weight) ? part.biases : part.weights) += weight.size();
 }
 
@@ -29,8 +29,8 @@ std::string line(std::string_view name, const ParameterTable::Count& count, int6
 
 }  // namespace
 
-std::string_view part_name(ParameterRole part) {
-  switch (part) {
+std::string_view part_name(ParameterRole role) {
+  switch (role) {
     case ParameterRole::embedding: return "embedding";
     case ParameterRole::position: return "positions";
     case ParameterRole::attention: return "attention";
@@ -42,7 +42,7 @@ std::string_view part_name(ParameterRole part) {
   return "";
 }
 
-const ParameterTable::Count& ParameterTable::of(ParameterRole part) const { return parts[static_cast<size_t>(part)]; }
+const ParameterTable::Count& ParameterTable::of(ParameterRole role) const { return parts[static_cast<size_t>(role)]; }
 
 int64_t ParameterTable::total() const {
   int64_t sum = 0;
@@ -52,14 +52,14 @@ int64_t ParameterTable::total() const {
 
 int64_t ParameterTable::matrices() const {
   int64_t sum = 0;
-  for (const ParameterRole part : kParts)
-    if (part != ParameterRole::norm && part != ParameterRole::position) sum += of(part).weights;
+  for (const ParameterRole role : kParts)
+    if (role != ParameterRole::norm && role != ParameterRole::position) sum += of(role).weights;
   return sum;
 }
 
-ParameterTable parameter_table(const VisitWeights& visit_weights) {
+ParameterTable parameter_table(const Model& model) {
   ParameterTable table;
-  visit_weights([&](Weight& weight) { count(table, weight); });
+  model.each_parameter([&](const Weight& weight) { count(table, weight); });
   return table;
 }
 
@@ -80,11 +80,11 @@ std::string to_text(const ParameterTable& table) {
   std::string text =
       fmt::format("{:<14}{:>20}{:>10}{:>20}{:>16}\n", "part", "parameters", "share", "weights", "biases");
   ParameterTable::Count all;
-  for (const ParameterRole part : kParts) {
-    const ParameterTable::Count& count = table.of(part);
+  for (const ParameterRole role : kParts) {
+    const ParameterTable::Count& count = table.of(role);
     all.weights += count.weights;
     all.biases += count.biases;
-    if (count.total() > 0) text += line(part_name(part), count, table.total());
+    if (count.total() > 0) text += line(part_name(role), count, table.total());
   }
   text += line("total", all, table.total());
   return text + fmt::format("without norms, positions and biases: {}\n", with_separators(table.matrices()));
@@ -92,10 +92,10 @@ std::string to_text(const ParameterTable& table) {
 
 nlohmann::ordered_json to_json(const ParameterTable& table) {
   nlohmann::ordered_json parts = nlohmann::ordered_json::array();
-  for (const ParameterRole part : kParts) {
-    const ParameterTable::Count& count = table.of(part);
+  for (const ParameterRole role : kParts) {
+    const ParameterTable::Count& count = table.of(role);
     if (count.total() == 0) continue;
-    parts.push_back({{"part", part_name(part)},
+    parts.push_back({{"part", part_name(role)},
                      {"parameters", count.total()},
                      {"share", share(count.total(), table.total())},
                      {"weights", count.weights},

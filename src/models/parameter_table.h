@@ -9,14 +9,14 @@
 #include <string>
 #include <string_view>
 
-#include "autograd/parameters.h"
+#include "models/model.h"
 
 namespace limpid {
 
 inline constexpr std::array<ParameterRole, 7> kParts = {
     ParameterRole::embedding, ParameterRole::position,  ParameterRole::attention, ParameterRole::feed_forward,
     ParameterRole::norm,      ParameterRole::recurrent, ParameterRole::output};
-std::string_view part_name(ParameterRole part);  // "embedding", "positions", …
+std::string_view part_name(ParameterRole role);  // "embedding", "positions", …
 
 struct ParameterTable {
   struct Count {
@@ -26,7 +26,7 @@ struct ParameterTable {
   };
   std::array<Count, kParts.size()> parts;  // in the order of kParts
 
-  const Count& of(ParameterRole part) const;
+  const Count& of(ParameterRole role) const;
   int64_t total() const;
   // What papers and talks count: without norms, positions and biases.
   int64_t matrices() const;
@@ -34,10 +34,10 @@ struct ParameterTable {
 
 // What is kept but not learned (the statistics of batch norm) does not count. A tied matrix counts once, where it is
 // visited.
-ParameterTable parameter_table(const VisitWeights& visit_weights);
+ParameterTable parameter_table(const Model& model);
 ParameterTable parameter_table(std::span<const Weight> weights);
 
-// Aligned columns for a terminal, and the same for machines. Parts that a model does not have are left out.
+// Aligned columns for a terminal, and the same as JSON. Parts that a model does not have are left out.
 std::string to_text(const ParameterTable& table);
 nlohmann::ordered_json to_json(const ParameterTable& table);
 

@@ -8,7 +8,7 @@ namespace {
 Weight table(const std::string& name, const Config& config) {
   return {.name = name + ".weight",
           .shape = {config.vocab, config.rnn.embed},
-          .part = ParameterRole::embedding,
+          .role = ParameterRole::embedding,
           .initial = Initial::normal(0.1)};
 }
 
@@ -55,7 +55,7 @@ RnnSeq2Seq::RnnSeq2Seq(const Config& config) : Model(config), rnn_(config.rnn) {
   if (rnn_.context == ContextUse::additive) {
     attention_ = AdditiveAttention("decoder", rnn_.hidden, memory);
     bridge_ = Linear(rnn_.hidden, {{"bridge", rnn_.hidden}},
-                     {.part = ParameterRole::recurrent, .initial = Initial::glorot(rnn_.hidden, rnn_.hidden)});
+                     {.role = ParameterRole::recurrent, .initial = Initial::glorot(rnn_.hidden, rnn_.hidden)});
   }
   const int64_t features = rnn_.hidden + (fed > 0 ? fed + rnn_.embed : 0);
   output_ = Output(features, config.vocab,

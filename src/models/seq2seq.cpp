@@ -7,7 +7,7 @@ Seq2Seq::Seq2Seq(const Config& config) : Model(config) {
   auto table = [&](const std::string& name) {
     return Weight{.name = name + ".weight",
                   .shape = {config.vocab, config.width},
-                  .part = ParameterRole::embedding,
+                  .role = ParameterRole::embedding,
                   .initial = embedding_initial(config)};
   };
   shared_embedding_ = table(names.embedding);

@@ -168,7 +168,7 @@ Stack::Stack(const Config& config, const StackConfig& sizes, const StackNames& n
   if (config.token_types > 0)
     embedding_.set_segments({.name = model_names.segments + ".weight",
                              .shape = {config.token_types, config.width},
-                             .part = ParameterRole::embedding,
+                             .role = ParameterRole::embedding,
                              .initial = embedding_initial(config)});
   const NormOptions norm = config.norm_options();
   if (config.embedding_norm)

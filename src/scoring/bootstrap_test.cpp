@@ -11,7 +11,7 @@
 namespace limpid {
 namespace {
 
-// A "score" that is the mean of one number a sentence: its sampling distribution is known.
+// A "score" that is the mean of one number per sentence: its sampling distribution is known.
 double mean_of_sums(std::span<const int64_t> sums) {
   return static_cast<double>(sums[0]) / static_cast<double>(sums[1]);
 }

@@ -68,7 +68,7 @@ class InspectCall {
   Example example_without_interventions();
   bool written_by_model() { return text().written_by_model; }
   const std::vector<int32_t>& target_ids() { return text().target_ids; }  // without start; ends with the end token
-  const std::vector<HeadScore>& induction();                              // of every head, on random tokens said twice
+  const std::vector<HeadScore>& induction();  // of every head, on a random sequence repeated
   // A text of the request's, as the model reads it, with the interventions that hold everywhere.
   Example changed(Example example);
   bool has_text() const { return fields.has("text") || fields.has("ids"); }

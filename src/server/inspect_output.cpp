@@ -134,7 +134,7 @@ Answer view_generate(InspectCall& call) {
   const int64_t most = call.fields.whole("max_tokens", 20, 1, 4096), top = call.fields.whole("top", 5, 0, 1000);
   const auto seed = static_cast<uint64_t>(call.fields.whole("seed", 1, 0, INT64_MAX));
   const std::vector<int32_t> prefix = prefix_of(call);
-  // As limpid complete and limpid translate --sample draw, so that they write the same.
+  // As limpid complete and limpid translate --samples draw, so that they write the same.
   TokenRules rules = session.loaded.generation.rules;
   add_special_tokens(config, session.writer(), rules, sampling);
   if (config.continues_text()) rules.forced_first.reset();
@@ -186,7 +186,7 @@ Answer view_generate(InspectCall& call) {
     command.insert(command.end(), {"--max-tokens", std::to_string(most), "--stop-at-context"});
     return call.json(std::move(json), "limpid complete " + model, command);
   }
-  command.insert(command.end(), {"--sample", "--max-length", std::to_string(before + most)});
+  command.insert(command.end(), {"--samples", "1", "--max-tokens", std::to_string(before + most)});
   if (!prefix.empty()) command.insert(command.end(), {"--prefix", session.writer().decode(prefix)});
   return call.json(std::move(json), "limpid translate " + model, command);
 }

@@ -102,7 +102,7 @@ std::string part_of_weight(const Config& config, const Weight& weight) {
   const std::string side = side_of(config, weight.name);
   const int64_t layer = layer_of(weight.name);
   const std::string stack = two_sided(config) ? side : layer >= 0 ? "blocks" : "";
-  switch (weight.part) {
+  switch (weight.role) {
     case ParameterRole::embedding:
       return weight.name.find("token_type") != std::string::npos ? "segment_embed" : joined(stack, -1, "embed");
     case ParameterRole::position: {  // vectors, or what attention adds by distance
@@ -144,9 +144,9 @@ std::vector<ModelPart> model_parts(const Model& model) {
   model.each_parameter([&](const Weight& weight) {
     std::string id = part_of_weight(config, weight);
     // A table that both sides share is drawn where it is first read.
-    if (find(id) == parts.end() && weight.part == ParameterRole::embedding && two_sided(config)) id = "encoder.embed";
+    if (find(id) == parts.end() && weight.role == ParameterRole::embedding && two_sided(config)) id = "encoder.embed";
     const bool relative = id.ends_with("relative_bias");
-    if (find(id) == parts.end() && weight.part == ParameterRole::position && two_sided(config) && !relative)
+    if (find(id) == parts.end() && weight.role == ParameterRole::position && two_sided(config) && !relative)
       id = "encoder.pos_embed";
     if (find(id) == parts.end())  // without a tap: what leads from a recurrent encoder into its decoder
       parts.push_back({.id = id,
@@ -164,8 +164,8 @@ std::vector<ModelPart> model_parts(const Model& model) {
       largest[id] = weight.size();
       part.shape = weight.shape;
     }
-    if (weight.part == ParameterRole::embedding && embedding.empty()) embedding = weight.name;
-    if (weight.part == ParameterRole::embedding && weight.name.find("decoder") != std::string::npos)
+    if (weight.role == ParameterRole::embedding && embedding.empty()) embedding = weight.name;
+    if (weight.role == ParameterRole::embedding && weight.name.find("decoder") != std::string::npos)
       embedding = weight.name;
   });
   const auto output = find("output");

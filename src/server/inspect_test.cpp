@@ -323,10 +323,10 @@ TEST_P(Inspect, AnInterventionHoldsInEveryView) {
 std::string output_weight(const Session& session) {
   std::string name;
   session.model().each_parameter([&](const Weight& weight) {
-    if (weight.part == ParameterRole::embedding && weight.shape.size() == 2 &&
+    if (weight.role == ParameterRole::embedding && weight.shape.size() == 2 &&
         weight.shape[0] == session.config().vocab)
       name = weight.name;
-    if (weight.part == ParameterRole::output && weight.shape.size() == 2 && weight.shape[0] == session.config().vocab)
+    if (weight.role == ParameterRole::output && weight.shape.size() == 2 && weight.shape[0] == session.config().vocab)
       name = weight.name;
   });
   return name;

@@ -50,7 +50,7 @@ Answer view_parameters(InspectCall& call) {
                     {"type", name_of(weight.type)},
                     {"parameters", weight.trainable ? weight.size() : 0},
                     {"part", part_of_weight(call.config(), weight)},
-                    {"group", part_name(weight.part)},
+                    {"group", part_name(weight.role)},
                     {"bytes", bytes_of(weight.type, weight.size())}});
   });
   Json json = to_json(parameter_table(std::span<const Weight>(weights)));

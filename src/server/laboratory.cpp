@@ -53,7 +53,7 @@ Json Laboratory::world() {
   const FactWorld world;
   std::map<std::string, std::set<std::string>> objects;
   Json facts = Json::array();
-  std::set<size_t> said;  // the first way to say a fact stands for it
+  std::set<size_t> said;  // the first paraphrase of a fact stands for it
   for (const FactSentence& sentence : world.sentences()) {
     if (!said.insert(sentence.fact).second) continue;
     const Fact& fact = world.facts()[sentence.fact];

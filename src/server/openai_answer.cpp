@@ -92,13 +92,13 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
     const auto tokens = static_cast<int64_t>(completion.tokens.size());
     usage_.completion_tokens += tokens;
     count_tokens(metrics_, model_, 0, tokens);
-    if (completion.ending == FinishReason::deadline)
+    if (completion.finish_reason == FinishReason::deadline)
       return fail(HttpError(408, "The request took longer than is allowed."));
-    if (completion.ending == FinishReason::cancelled) {
+    if (completion.finish_reason == FinishReason::cancelled) {
       --open_;
       return;
     }
-    if (call_.stream) send_chunk(choice(i, "", finish_reason(completion.ending)));
+    if (call_.stream) send_chunk(choice(i, "", finish_reason(completion.finish_reason)));
     results_[i] = std::move(completion);
     if (--open_ == 0) finish();
   }
@@ -119,7 +119,7 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
     body["choices"] = OrderedJson::array();
     for (size_t prompt = 0; prompt < call_.prompts.size(); ++prompt)
       for (const size_t text : best_of(prompt))
-        body["choices"].push_back(choice(text, results_[text].text, finish_reason(results_[text].ending)));
+        body["choices"].push_back(choice(text, results_[text].text, finish_reason(results_[text].finish_reason)));
     for (size_t i = 0; i < body["choices"].size(); ++i) body["choices"][i]["index"] = i;
     body["usage"] = usage_json(usage_);
     reply_->send({200, dump_json(body)});
@@ -128,7 +128,7 @@ class CompletionAnswer : public std::enable_shared_from_this<CompletionAnswer> {
   // Nothing is to be written: the prompt alone is looked at.
   void finish_empty() {
     count_tokens(metrics_, model_, usage_.prompt_tokens, 0);
-    for (Completion& result : results_) result.ending = FinishReason::max_tokens;
+    for (Completion& result : results_) result.finish_reason = FinishReason::max_tokens;
     if (call_.stream) {
       begin_stream();
       for (size_t i = 0; i < results_.size(); ++i) send_chunk(choice(i, "", "length"));

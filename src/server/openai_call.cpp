@@ -85,7 +85,7 @@ std::vector<OpenAiCall::Prompt> read_texts(const json& value, const char* field,
     std::vector<int32_t> ids = token_ids(list, field);
     check_length(std::ssize(ids), most, field);
     if (ids.empty()) JsonFields::refuse(field, fmt::format("\"{}\" has a list without tokens.", field));
-    std::string text = model.loaded().tokenizers.source->decode(ids);
+    std::string text = model.loaded().reader().decode(ids);
     return OpenAiCall::Prompt{std::move(ids), std::move(text)};
   };
   if (value.is_string()) return {of_text(value.get<std::string>())};
@@ -138,15 +138,12 @@ OpenAiCall read_call(JsonFields& fields) {
 
 CompletionOptions completion_options(const OpenAiCall& call, const ServedModel& model, int64_t prompt_tokens,
                                      const RequestLimits& limits) {
-  const GenerationConfig& wanted = model.loaded().generation;
-  CompletionOptions options;
-  options.sampling = call.sampling;
-  merge_sampling(call.options, wanted, options.sampling, options.rules);
+  CompletionOptions options = merged_completion(call.options, model.loaded().generation, prompt_tokens,
+                                                {.sampling = call.sampling, .max_tokens = 256});
   const int64_t context = context_length(model.config());
   const bool continues = model.config().continues_text();
   const int64_t room = continues ? std::max<int64_t>(1, context - prompt_tokens + 1) : context;
-  options.max_tokens =
-      std::min(merged_max_tokens(call.options, wanted, prompt_tokens, 256), std::max<int64_t>(room, 1));
+  options.max_tokens = std::min(options.max_tokens, std::max<int64_t>(room, 1));
   if (limits.output_tokens > 0) options.max_tokens = std::min(options.max_tokens, limits.output_tokens);
   options.max_tokens = std::max<int64_t>(options.max_tokens, 1);
   options.stop = call.stop;

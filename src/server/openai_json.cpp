@@ -32,8 +32,8 @@ OrderedJson usage_json(const OpenAiUsage& usage) {
           {"total_tokens", usage.prompt_tokens + usage.completion_tokens}};
 }
 
-std::string finish_reason(FinishReason ending) {
-  return ending == FinishReason::end_token || ending == FinishReason::stop_string ? "stop" : "length";
+std::string finish_reason(FinishReason reason) {
+  return reason == FinishReason::end_token || reason == FinishReason::stop_string ? "stop" : "length";
 }
 
 std::string token_text(const Tokenizer& tokenizer, int32_t id) {

@@ -16,7 +16,7 @@ struct OpenAiUsage {
 };
 OrderedJson usage_json(const OpenAiUsage& usage);
 
-std::string finish_reason(FinishReason ending);
+std::string finish_reason(FinishReason reason);
 
 // Log-probabilities in the way of /v1/completions, which lists tokens, and of chat, which has an object per token.
 class LogprobList {

@@ -240,7 +240,7 @@ void WatchedRuns::add(const fs::path& folder, const std::string& model) {
 }
 
 void WatchedRuns::add_all_in(const fs::path& folder) {
-  check(is_folder(folder), "[runs] {}: there is no such folder: name one that holds runs", folder.string());
+  check(is_folder(folder), "[runs] {}: there is no such folder: name one that holds runs", folder);
   for (const fs::path& path : paths_in(folder))
     if (is_run_folder(path)) add(path);
 }

@@ -54,9 +54,9 @@ class Translation {
  public:
   Translation(const ServedModel& model, const TranslationCall& call)
       : call_(call),
-        translator_(model.loaded(), {.generate = merged_search({}, model.loaded().generation,
-                                                               {.beam = 4, .n_best = call.alternatives + 1}),
-                                     .most_written = call.limits.output_tokens}) {}
+        translator_(model.loaded(), merged_translation({}, model.loaded().generation,
+                                                       {.generate = {.beam = 4, .n_best = call.alternatives + 1},
+                                                        .most_written = call.limits.output_tokens})) {}
 
   // What writes the translations, and keeps the owner of this alive until it is done or dropped. done() is called when
   // all is written, ended() with how each part ended.
@@ -187,9 +187,9 @@ int64_t translate_texts(const ServedModel& model, const TranslationCall& call, s
       [state = state.get()] {
         if (!std::exchange(state->over, true)) state->done(state->translation.joined());
       },
-      [state = state.get()](FinishReason ending) {
-        if (ending == FinishReason::cancelled) state->over = true;
-        if (ending == FinishReason::deadline && !std::exchange(state->over, true))
+      [state = state.get()](FinishReason reason) {
+        if (reason == FinishReason::cancelled) state->over = true;
+        if (reason == FinishReason::deadline && !std::exchange(state->over, true))
           state->failed(HttpError(408, "The request took longer than is allowed."));
       });
   if (job.texts.empty()) {

@@ -2,7 +2,7 @@
 // Rows of numbers to quantised types and back (see DType). A row's bytes depend on its own numbers alone.
 //
 //   q8_0   d = max|x| / 127 in each block, q = round(x / d)
-//   q8     the same with one d a row
+//   q8     the same with one d per row
 //   q4_0   q runs from −8 to 7, so the largest |x| is best put at −8: d = x_max / −8 is where a search for the least
 //          squared error starts; it tries d around that and, for the q found, the d that fits them best
 //

@@ -56,7 +56,7 @@ class PackedCache {
 struct Weight {
   std::string name;            // the Hugging Face name of its family
   std::vector<int64_t> shape;  // as files have it
-  ParameterRole part = ParameterRole::embedding;
+  ParameterRole role = ParameterRole::embedding;
   Initial initial;
   bool trainable = true;  // false: statistics that are kept but not learned
   // Where row i of ours is in the files of its family, which keep them in another order; null: the same.

@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 using Ids = std::vector<int32_t>;
-using Numbers = std::vector<int32_t>;  // of examples, each of which begins with its own
+using Ids = std::vector<int32_t>;  // of examples, each of which begins with its own
 
 class BatchesTest : public testing::Test {
  protected:
@@ -45,25 +45,25 @@ class BatchesTest : public testing::Test {
     store_ = std::make_unique<TokenStore>(folder_ / "stream");
   }
 
-  static Numbers numbers(const std::vector<TokenExample>& batch) {
-    Numbers result;
+  static Ids numbers(const std::vector<TokenExample>& batch) {
+    Ids result;
     for (const TokenExample& example : batch) result.push_back(example.first.at(0));
     return result;
   }
-  static std::vector<Numbers> epoch_of(Batches& batches) {
-    std::vector<Numbers> result;
+  static std::vector<Ids> epoch_of(Batches& batches) {
+    std::vector<Ids> result;
     const int64_t epoch = batches.position().epoch;
     while (batches.position().epoch == epoch) result.push_back(numbers(batches.next()));
     return result;
   }
-  static Numbers joined(const std::vector<Numbers>& batches) {
-    Numbers all;
-    for (const Numbers& batch : batches) all.insert(all.end(), batch.begin(), batch.end());
+  static Ids joined(const std::vector<Ids>& batches) {
+    Ids all;
+    for (const Ids& batch : batches) all.insert(all.end(), batch.begin(), batch.end());
     return all;
   }
-  static bool every_number_once(Numbers all, int32_t count) {
+  static bool every_number_once(Ids all, int32_t count) {
     std::sort(all.begin(), all.end());
-    Numbers expected(count);
+    Ids expected(count);
     std::iota(expected.begin(), expected.end(), 0);
     return all == expected;
   }
@@ -76,10 +76,10 @@ TEST_F(BatchesTest, EveryExampleComesOnceAnEpochAndInAnotherOrderTheNext) {
   write_pairs(500);
   for (int64_t pool : {1 << 17, 64, 7, 1}) {  // one pool, and several of which the last is smaller
     Batches batches(*store_, {.tokens = 40, .pool = pool});
-    std::set<Numbers> orders;
+    std::set<Ids> orders;
     for (int epoch = 0; epoch < 3; ++epoch) {
       EXPECT_TRUE(batches.at_epoch_start());
-      const Numbers all = joined(epoch_of(batches));
+      const Ids all = joined(epoch_of(batches));
       EXPECT_TRUE(every_number_once(all, 500)) << "pool " << pool << ", epoch " << epoch;
       orders.insert(all);
     }
@@ -90,10 +90,10 @@ TEST_F(BatchesTest, EveryExampleComesOnceAnEpochAndInAnotherOrderTheNext) {
 TEST_F(BatchesTest, BatchesThemselvesDifferFromEpochToEpoch) {
   write_pairs(500);
   Batches batches(*store_, {.tokens = 40});
-  std::set<Numbers> seen;
+  std::set<Ids> seen;
   size_t count = 0;
   for (int epoch = 0; epoch < 2; ++epoch)
-    for (Numbers& batch : epoch_of(batches)) {
+    for (Ids& batch : epoch_of(batches)) {
       std::sort(batch.begin(), batch.end());
       seen.insert(batch);
       ++count;
@@ -122,7 +122,7 @@ TEST_F(BatchesTest, TheLimitsHold) {
   Batches by_sequences(*store_, {.tokens = 0, .sequences = 6});
   const auto batches = epoch_of(by_sequences);
   EXPECT_EQ(batches.size(), 84u);  // 83 of 6 and one of 2
-  for (const Numbers& batch : batches) EXPECT_LE(batch.size(), 6u);
+  for (const Ids& batch : batches) EXPECT_LE(batch.size(), 6u);
   EXPECT_EQ(by_sequences.batches_per_epoch(), 84);
 }
 
@@ -188,7 +188,7 @@ TEST_F(BatchesTest, SeekingIsGoingOn) {
   const BatchesOptions options{.tokens = 30, .pool = 64};
   Batches whole(*store_, options);
   std::vector<Batches::Position> positions;
-  std::vector<Numbers> expected;
+  std::vector<Ids> expected;
   for (int i = 0; i < 150; ++i) {
     positions.push_back(whole.position());
     expected.push_back(numbers(whole.next()));
@@ -217,7 +217,7 @@ TEST_F(BatchesTest, APlaceThatIsNotThereIsAnError) {
 TEST_F(BatchesTest, WithoutShufflingTheOrderIsTheCorpus) {
   write_pairs(50);
   Batches batches(*store_, {.tokens = 30, .pool = 16, .shuffle = false});
-  const Numbers all = joined(epoch_of(batches));
+  const Ids all = joined(epoch_of(batches));
   EXPECT_TRUE(std::is_sorted(all.begin(), all.end()));
   EXPECT_EQ(all.size(), 50u);
 }

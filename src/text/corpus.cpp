@@ -62,7 +62,7 @@ std::optional<TextExample> CorpusReader::next_columns() {
   if (!line) return std::nullopt;
   const auto first = column(*line, files_.columns[0]), second = column(*line, files_.columns[1]);
   check(first && second, "[data] {}: line {} has no column {} (they are separated by tabs and count from 0)",
-        files_.paths[0].string(), readers_[0].line(), first ? files_.columns[1] : files_.columns[0]);
+        files_.paths[0], readers_[0].line(), first ? files_.columns[1] : files_.columns[0]);
   return TextExample{*first, *second, readers_[0].line()};
 }
 

@@ -69,13 +69,13 @@ Layout layout_of(const fs::path& folder, const json& config, int64_t pieces) {
     Names languages = further_names(config);
     check(!languages.empty(),
           "[tokenizer] {}: nothing names the languages: add special_tokens_map.json, or the model's tokenizer.json",
-          folder.string());
+          folder);
     return {.languages = std::move(languages)};
   }
   check(is("MBart", "mbart"),
         "[tokenizer] {}: sentencepiece.bpe.model belongs to a tokenizer of the class {}: Limpid reads XLMRoberta, "
         "Camembert, MBart, MBart50, M2M100 and Nllb; or add the model's tokenizer.json",
-        folder.string(), in_quotes(name.empty() ? type : name));
+        folder, in_quotes(name.empty() ? type : name));
   // Where no class is named, the size of the vocabulary tells.
   const int64_t vocab = model.is_object() ? model.value("vocab_size", int64_t{0}) : 0;
   const bool fifty = name.empty() ? vocab > pieces + 40 : name.starts_with("MBart50");

@@ -91,8 +91,9 @@ void Evaluator::fill(Call& call, const Node& node, size_t first) {
 
 Value Evaluator::call(const Node& node, const Value* caller) {
   const Value callee = evaluate(*node.children[0]);
-  check(callee.function() != nullptr, "{}: {} is called, but is no function", place(node.line),
-        in_quotes(node.children[0]->name.empty() ? type_name(callee) : std::string_view(node.children[0]->name)));
+  check(
+      callee.function() != nullptr, "{}: {} is called, but is no function", [&] { return place(node.line); },
+      in_quotes(node.children[0]->name.empty() ? type_name(callee) : std::string_view(node.children[0]->name)));
   Call call{*this, {}};
   call.function = callee.function()->name;
   fill(call, node, 1);

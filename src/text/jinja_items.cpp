@@ -42,7 +42,7 @@ Value Evaluator::attribute(const Value& value, std::string_view name) {
 
 Value Evaluator::item(const Node& node) {
   const Value value = evaluate(*node.children[0]), key = evaluate(*node.children[1]);
-  check(!value.is_undefined(), "{}: a part is asked of something undefined", place(node.line));
+  check(!value.is_undefined(), "{}: a part is asked of something undefined", [&] { return place(node.line); });
   if (const Dict* dict = value.dict()) {
     spend(dict->size() / 16);
     if (const Value* found = find(*dict, key)) return *found;
@@ -59,7 +59,8 @@ Value Evaluator::item(const Node& node) {
 
 Value Evaluator::slice(const Node& node) {
   const Value value = evaluate(*node.children[0]);
-  check(value.text() || value.list(), "{}: a {} cannot be cut", place(node.line), type_name(value));
+  check(
+      value.text() || value.list(), "{}: a {} cannot be cut", [&] { return place(node.line); }, type_name(value));
   const List items = items_of(value);
   spend(items.size() / 16);
   const auto count = static_cast<int64_t>(items.size());
@@ -67,12 +68,13 @@ Value Evaluator::slice(const Node& node) {
     if (!node.children[child]) return std::nullopt;
     const Value at = evaluate(*node.children[child]);
     if (at.is_none()) return std::nullopt;
-    check(at.is_whole(), "{}: a place is a {}, not a whole number", place(node.line), type_name(at));
+    check(
+        at.is_whole(), "{}: a place is a {}, not a whole number", [&] { return place(node.line); }, type_name(at));
     return at.whole();
   };
   const std::optional<int64_t> from = part(1), to = part(2);
   const int64_t step = std::clamp<int64_t>(part(3).value_or(1), -count - 1, count + 1);
-  check(step != 0, "{}: a step of zero", place(node.line));
+  check(step != 0, "{}: a step of zero", [&] { return place(node.line); });
   const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? count : count - 1;
   const auto bound = [&](int64_t at) { return std::clamp(at < 0 ? std::max(at, -count - 1) + count : at, low, high); };
   const int64_t begin = from ? bound(*from) : (step > 0 ? 0 : count - 1),

@@ -80,7 +80,7 @@ class Lexer {
 
   void read_comment() {
     const size_t end = source_.find("#}", at_ + 2);
-    check(end != source_.npos, "{}: a comment has no end: close it with #}}", place(line_));
+    check(end != source_.npos, "{}: a comment has no end: close it with #}}", [&] { return place(line_); });
     after_ = source_[end - 1] == '-' ? Trim::all : source_[end - 1] == '+' ? Trim::none : Trim::line_end;
     advance(end + 2);
   }
@@ -114,7 +114,8 @@ class Lexer {
     int brackets = 0;
     while (true) {
       while (at_ < source_.size() && is_white(source_[at_])) advance(at_ + 1);
-      check(at_ < source_.size(), "{}: a tag has no end: close it with {}", place(line_), end);
+      check(
+          at_ < source_.size(), "{}: a tag has no end: close it with {}", [&] { return place(line_); }, end);
       const bool marked = (rest().front() == '-' || rest().front() == '+') && rest().substr(1).starts_with(end);
       if (brackets <= 0 && (marked || rest().starts_with(end))) {
         after_ = marked && rest().front() == '-' ? Trim::all : print || marked ? Trim::none : Trim::line_end;
@@ -202,7 +203,7 @@ class Lexer {
         default: value.append("\\").append(1, c);
       }
     }
-    check(at < source_.size(), "{}: a text in quotes has no end", place(line_));
+    check(at < source_.size(), "{}: a text in quotes has no end", [&] { return place(line_); });
     add(Token::text, std::move(value));
     advance(at + 1);
   }
@@ -213,7 +214,8 @@ class Lexer {
       const char c = at + i < source_.size() ? source_[at + i] : ' ';
       const char small = static_cast<char>(c | 0x20);
       const bool hex = is_digit(c) || (small >= 'a' && small <= 'f');
-      check(hex, "{}: \\{} wants {} hexadecimal digits", place(line_), source_[at], digits);
+      check(
+          hex, "{}: \\{} wants {} hexadecimal digits", [&] { return place(line_); }, source_[at], digits);
       point = point * 16 + static_cast<char32_t>(is_digit(c) ? c - '0' : small - 'a' + 10);
     }
     append_utf8(value, point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF) ? point : kReplacement);

@@ -51,8 +51,9 @@ Value Evaluator::negative(const Value& value) { return arithmetic("-", int64_t{0
 Value Evaluator::binary(const Node& node) {
   const Value left = evaluate(*node.children[0]), right = evaluate(*node.children[1]);
   for (const Value* one : {&left, &right})
-    check(node.name == "~" || !one->is_undefined(), "{}: something undefined stands beside {}", place(node.line),
-          node.name);
+    check(
+        node.name == "~" || !one->is_undefined(), "{}: something undefined stands beside {}",
+        [&] { return place(node.line); }, node.name);
   Value result;
   if (node.name == "~") {
     result = to_text(left) + to_text(right);
@@ -65,7 +66,9 @@ Value Evaluator::binary(const Node& node) {
   } else if (node.name == "*" && (left.text() || left.list() || right.text() || right.list())) {
     const bool first = left.text() || left.list();
     const Value &many = first ? left : right, &count = first ? right : left;
-    check(count.is_whole(), "{}: {} * {} has no meaning", place(node.line), type_name(left), type_name(right));
+    check(
+        count.is_whole(), "{}: {} * {} has no meaning", [&] { return place(node.line); }, type_name(left),
+        type_name(right));
     const auto times = static_cast<size_t>(std::clamp<int64_t>(count.whole(), 0, 1 << 30));
     const size_t size = many.text() ? many.text()->size() : many.list()->size() * sizeof(Value);
     hold(times * std::max<size_t>(size, 1));

@@ -160,8 +160,9 @@ void Evaluator::run_set(const Node& node) {
       if (const auto found = scope->variables.find(node.name); found != scope->variables.end()) return found->second;
     return Value();
   }();
-  check(target.space() != nullptr, "{}: only what namespace() made can be changed, {} is none", place(node.line),
-        in_quotes(node.name));
+  check(
+      target.space() != nullptr, "{}: only what namespace() made can be changed, {} is none",
+      [&] { return place(node.line); }, in_quotes(node.name));
   Namespace& space = *target.space();
   space.depth = std::max(space.depth, depth_around(value.depth()));
   put(space.members, Value(node.names[0]), std::move(value));

@@ -124,7 +124,7 @@ Regex::Regex(const std::string& pattern, std::string_view where) {
   pcre2_code* code = pcre2_compile(bytes_of(translated), translated.size(), PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE,
                                    &error, &at, context.get());
   check(code != nullptr, "{}: the regular expression {} is wrong at byte {} ({}): is the file whole?", where,
-        translated, at, message_of(error));
+        translated, at, [&] { return message_of(error); });
   code_ = std::shared_ptr<const void>(
       code, [](const void* held) { pcre2_code_free(static_cast<pcre2_code*>(const_cast<void*>(held))); });
   pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);  // faster where the machine has it; where not, matching works without
@@ -145,7 +145,7 @@ void Regex::each_match(std::string_view text, const std::function<void(size_t, s
           pcre2_match(code, bytes_of(text), text.size(), at, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, match.get(), nullptr);
     if (result == PCRE2_ERROR_NOMATCH) return;
     check(result >= 0, "[tokenizer] a regular expression gives up on a text of {} bytes ({}): cut the text into lines",
-          text.size(), message_of(result));
+          text.size(), [&] { return message_of(result); });
     const size_t begin = found[0], end = found[1];
     if (end > begin) {
       body(begin, end);

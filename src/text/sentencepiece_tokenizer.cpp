@@ -42,7 +42,7 @@ std::unique_ptr<SentencePieceProcessor> load(const std::string& model, std::stri
   const auto status = processor->LoadFromSerializedProto(model);
   check(status.ok() && processor->GetPieceSize() > 0,
         "{}: is not a whole SentencePiece model ({}): copy or train it again", where,
-        status.ok() ? "it has no pieces" : status.message());
+        [&] { return status.ok() ? "it has no pieces" : status.message(); });
   return processor;
 }
 
@@ -118,7 +118,8 @@ void SentencePieceTokenizer::encode_part(std::string_view text, std::vector<int3
   std::string changed;
   if (!before_.empty()) text = changed = before_.apply(repaired_utf8(std::string(text)));
   const auto status = processor_->Encode(text, &own);
-  check(status.ok(), "[tokenizer] SentencePiece cannot split a text ({}): is the model whole?", status.message());
+  check(status.ok(), "[tokenizer] SentencePiece cannot split a text ({}): is the model whole?",
+        [&] { return status.message(); });
   ids.reserve(ids.size() + own.size());
   for (const int id : own) ids.push_back(to_table_[static_cast<size_t>(id)]);
 }

@@ -28,7 +28,7 @@ int open_file(const fs::path& path, int64_t unit, int64_t& count) {
          "[tokens] {}: {}: delete the folder it is in, it is made again from the text", path.string(),
          std::strerror(errno));
   struct stat status {};
-  check(fstat(file.get(), &status) == 0 && status.st_size % unit == 0, "[tokens] {}: {}", path.string(), kRemedy);
+  check(fstat(file.get(), &status) == 0 && status.st_size % unit == 0, "[tokens] {}: {}", path, kRemedy);
   count = status.st_size / unit;
   return file.release();
 }
@@ -39,7 +39,7 @@ void read_at(int file, void* into, size_t bytes, uint64_t offset, const fs::path
     const ssize_t got = pread(file, at, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(ErrorKind::io, "[tokens] {}: {}", path.string(), std::strerror(errno));
-    check(got > 0, "[tokens] {}: ends too early: was it changed?", path.string());
+    check(got > 0, "[tokens] {}: ends too early: was it changed?", path);
     at += got;
     bytes -= static_cast<size_t>(got);
     offset += static_cast<uint64_t>(got);
@@ -83,8 +83,7 @@ TokenStore::~TokenStore() {
 }
 
 ExampleEntry TokenStore::entry(int64_t example) const {
-  check(example >= 0 && example < size_, "[tokens] {}: there is no example {} among {}", path_.string(), example,
-        size_);
+  check(example >= 0 && example < size_, "[tokens] {}: there is no example {} among {}", path_, example, size_);
   ExampleEntry entry;
   read_at(index_file_, &entry, sizeof entry, static_cast<uint64_t>(example) * sizeof entry, path_);
   return entry;
@@ -93,7 +92,7 @@ ExampleEntry TokenStore::entry(int64_t example) const {
 TokenExample TokenStore::example_of(const ExampleEntry& entry) const {
   const uint64_t all = static_cast<uint64_t>(tokens_), count = uint64_t{entry.first} + entry.second;
   check(entry.begin <= all && count <= all - entry.begin, "[tokens] {}: an example of {} ids from {} on among {}: {}",
-        path_.string(), count, entry.begin, all, kRemedy);
+        path_, count, entry.begin, all, kRemedy);
   const std::vector<int32_t> both = ids(static_cast<int64_t>(entry.begin), static_cast<int64_t>(count));
   const auto border = both.begin() + entry.first;
   return {{both.begin(), border}, {border, both.end()}};
@@ -101,7 +100,7 @@ TokenExample TokenStore::example_of(const ExampleEntry& entry) const {
 
 std::vector<int32_t> TokenStore::ids(int64_t begin, int64_t count) const {
   check(begin >= 0 && count >= 0 && begin <= tokens_ && count <= tokens_ - begin,
-        "[tokens] {}: there are no {} ids from {} on among {}", path_.string(), count, begin, tokens_);
+        "[tokens] {}: there are no {} ids from {} on among {}", path_, count, begin, tokens_);
   std::vector<int32_t> result(count);
   read_at(tokens_file_, result.data(), result.size() * sizeof(int32_t), static_cast<uint64_t>(begin) * sizeof(int32_t),
           path_);
@@ -121,7 +120,7 @@ void TokenStore::check_ids(int64_t first, int64_t second) const {
       const ExampleEntry& entry = entries[used];
       check(entry.begin == static_cast<uint64_t>(at + count) &&
                 int64_t{entry.first} + entry.second <= tokens_ - at - count,
-            "[tokens] {}: example {} does not begin where the one before it ends: {}", path_.string(),
+            "[tokens] {}: example {} does not begin where the one before it ends: {}", path_,
             begin + static_cast<int64_t>(used), kRemedy);
       count += int64_t{entry.first} + entry.second;
     }
@@ -134,11 +133,10 @@ void TokenStore::check_ids(int64_t first, int64_t second) const {
     };
     for (size_t i = 0; i < used; ++i, ++begin)
       check(fits(entries[i].first, first) && fits(entries[i].second, second),
-            "[tokens] {}: example {} has an id that the vocabulary has not: {}", path_.string(), begin, kRemedy);
+            "[tokens] {}: example {} has an id that the vocabulary has not: {}", path_, begin, kRemedy);
     at += count;
   }
-  check(at == tokens_, "[tokens] {}: its examples have {} ids, the file has {}: {}", path_.string(), at, tokens_,
-        kRemedy);
+  check(at == tokens_, "[tokens] {}: its examples have {} ids, the file has {}: {}", path_, at, tokens_, kRemedy);
 }
 
 }  // namespace limpid

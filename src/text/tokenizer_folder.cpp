@@ -99,7 +99,7 @@ json read_added_tokens(const fs::path& folder) {
   const json file = path_exists(path) ? read_tokenizer_file(path) : json::object();
   for (const auto& [piece, id] : file.items())
     check(file.is_object() && id.is_number_integer() && id >= 0 && id < 1 << 24,
-          "[tokenizer] {}: is not a table of tokens and ids: is it the right file?", path.string());
+          "[tokenizer] {}: is not a table of tokens and ids: is it the right file?", path);
   return file;
 }
 
@@ -247,8 +247,8 @@ Tokenizers load_vocab_and_merges(const fs::path& vocab, const fs::path& merges) 
   for (bool first = true; const auto line = lines.next(); first = false) {
     if (line->empty() || (first && line->starts_with("#version"))) continue;
     const size_t space = line->find(' ', 1);
-    check(space != line->npos, "[tokenizer] {}: the line \"{}\" is not two tokens: is it a list of merges?",
-          merges.string(), *line);
+    check(space != line->npos, "[tokenizer] {}: the line \"{}\" is not two tokens: is it a list of merges?", merges,
+          *line);
     parts.merges.emplace_back(line->substr(0, space), line->substr(space + 1));
   }
   const bool prefix = config.value("add_prefix_space", false);

@@ -232,12 +232,12 @@ void state_begin(const json& config, Tokenizers& tokenizers) {
 }
 
 void state_end(const json& config, Tokenizers& tokenizers) {
-  const auto wish = config.find("add_eos_token");
-  if (wish == config.end() || !wish->is_boolean()) return;
+  const auto stated = config.find("add_eos_token");
+  if (stated == config.end() || !stated->is_boolean()) return;
   const int32_t end = tokenizers.source->special().end;
   tokenizers.stated = true;
   std::erase(tokenizers.after, end);
-  if (wish->get<bool>() && end >= 0) tokenizers.after.push_back(end);
+  if (stated->get<bool>() && end >= 0) tokenizers.after.push_back(end);
 }
 
 std::string special_name(const json& config, const char* key) {

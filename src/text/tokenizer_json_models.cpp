@@ -35,8 +35,9 @@ Table table_of(json members, const json& file, const json& config, const std::st
     const auto content = token.at("content").get<std::string>();
     const auto id = token.at("id").get<int32_t>();
     const auto [place, fresh] = members.emplace(content, id);
-    check(fresh || *place == id, "{}: gives the token \"{}\" the ids {} and {}: damaged?", where, content,
-          place->dump(), id);
+    check(
+        fresh || *place == id, "{}: gives the token \"{}\" the ids {} and {}: damaged?", where, content,
+        [&] { return place->dump(); }, id);
     const bool is_special = token.value("special", false);
     const AddedTokens::Rules rules = {token.value("lstrip", false), token.value("rstrip", false),
                                       token.value("single_word", false), token.value("normalized", !is_special)};
@@ -58,7 +59,7 @@ void refuse(const json& model, const char* key, const std::string& where) {
   const bool set =
       found != model.end() && !found->is_null() && !(found->is_string() && found->get<std::string>().empty());
   check(!set, "{}: its model has {} = {}, which Limpid does not know: use another tokenizer", where, key,
-        set ? found->dump() : "");
+        [&] { return set ? found->dump() : ""; });
 }
 
 // What SentencePiece itself does to a text, said in the steps of a tokenizer.json.

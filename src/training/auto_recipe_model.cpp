@@ -77,7 +77,7 @@ class Chooser {
  public:
   Chooser(const ChosenRecipe& data, const OwnText& text, const Dataset& dataset, const StepTimer& timer)
       : chosen_(data), recipe_(chosen_.recipe), text_(text), dataset_(dataset), timer_(timer) {
-    family_ = recipe_.model.at("model_type");
+    family_ = model_type_of(recipe_);
     const CorpusReport& report = dataset.train_report;
     const bool pairs = text.kind == Kind::pairs;
     amounts_.source = pairs ? static_cast<double>(report.tokens[0]) : 0;

@@ -68,8 +68,8 @@ void write_moments(const fs::path& path, const Parameters& parameters, MomentSto
 const SafetensorsEntry& entry_of(const SafetensorsFile& file, const std::string& name, const Weight& weight) {
   const SafetensorsEntry& entry = file.get(name);
   check(entry.shape == weight.shape,
-        "[checkpoint] {}: {} has shape [{}], the model's is [{}]: is it a checkpoint of another model?",
-        file.path().string(), name, fmt::join(entry.shape, ", "), fmt::join(weight.shape, ", "));
+        "[checkpoint] {}: {} has shape [{}], the model's is [{}]: is it a checkpoint of another model?", file.path(),
+        name, fmt::join(entry.shape, ", "), fmt::join(weight.shape, ", "));
   return entry;
 }
 
@@ -167,8 +167,7 @@ void read_state(const fs::path& path, TrainingState& state) {
   const bool whole = checked.is_object() && checked.contains("progress") &&
                      (state.optimizer == nullptr ||
                       (checked.contains("optimizer_steps") && checked["optimizer_steps"].is_number_integer()));
-  check(whole, "[checkpoint] {}: has no progress or no steps of an optimiser: is it a training checkpoint?",
-        path.string());
+  check(whole, "[checkpoint] {}: has no progress or no steps of an optimiser: is it a training checkpoint?", path);
   if (state.optimizer != nullptr) state.optimizer->set_steps(checked["optimizer_steps"].get<int64_t>());
   state.progress = checked["progress"];
 }

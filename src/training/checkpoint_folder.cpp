@@ -85,8 +85,9 @@ std::optional<std::string> checkpoint_pointed_at(const fs::path& checkpoints, st
 }
 
 void point_at_checkpoint(const fs::path& checkpoints, std::string_view pointer, std::string_view name) {
-  check(is_plain_name(name) && is_there(checkpoints / name), "[checkpoint] {}: there is no checkpoint {} to point at",
-        (checkpoints / pointer).string(), name);
+  check(
+      is_plain_name(name) && is_there(checkpoints / name), "[checkpoint] {}: there is no checkpoint {} to point at",
+      [&] { return (checkpoints / pointer).string(); }, name);
   write_text(checkpoints / pointer, fmt::format("{}\n", name));
 }
 

@@ -169,7 +169,7 @@ class Preparation {
             kMostLabels);
       if (lines % 10000 == 0) tell("reading the text", reader.progress());
     }
-    check(lines_ > 0, "[data] {} is empty", data_path(recipe_, recipe_.data.train[0]).string());
+    check(lines_ > 0, "[data] {} is empty", [&] { return data_path(recipe_, recipe_.data.train[0]).string(); });
     dataset_.labels.assign(labels.begin(), labels.end());
     check(task_ != Task::classification || labels.size() > 1,
           "[data] all texts have the same label: there is nothing to learn");
@@ -213,7 +213,7 @@ class Preparation {
       dataset_.tokenizers =
           train_tokenizers(options, each_line(false), task_ == Task::translation ? each_line(true) : EachLine{});
     }
-    save_tokenizers(folder_, recipe_.model.at("model_type"), dataset_.tokenizers);
+    save_tokenizers(folder_, model_type_of(recipe_), dataset_.tokenizers);
     if (trained && !trained->tokenizer.empty()) check_tokenizer(folder_, trained->tokenizer);
   }
 
@@ -369,8 +369,9 @@ Dataset Preparation::load() const {
   const Json json = read_json(data_ / "dataset.json");
   const char* const remedy = "delete the folder it is in, it is made again from the text";
   const auto made = json.is_object() && json.contains("made_from") ? record_from(json["made_from"]) : std::nullopt;
-  check(made.has_value(), "[data] {}: does not say what the ids were made from: {}", (data_ / "dataset.json").string(),
-        remedy);
+  check(
+      made.has_value(), "[data] {}: does not say what the ids were made from: {}",
+      [&] { return (data_ / "dataset.json").string(); }, remedy);
   Dataset dataset;
   std::map<std::string, std::string> checksums;
   try {
@@ -386,8 +387,9 @@ Dataset Preparation::load() const {
     fail("[data] {}: {}: {}", (data_ / "dataset.json").string(), json_reason(error), remedy);
   }
   for (const char* name : kStores)
-    check(hash_text(hash_file(data_ / name)) == checksums[name], "[data] {}: is damaged: {}", (data_ / name).string(),
-          remedy);
+    check(
+        hash_text(hash_file(data_ / name)) == checksums[name], "[data] {}: is damaged: {}",
+        [&] { return (data_ / name).string(); }, remedy);
   check_tokenizer(folder_, dataset.record.tokenizer);
   dataset.tokenizers = load_tokenizers(folder_);
   dataset.train = std::make_unique<TokenStore>(data_ / "train");
@@ -401,8 +403,15 @@ Dataset Preparation::load() const {
 
 }  // namespace
 
+std::string model_type_of(const Recipe& recipe) {
+  const auto type = recipe.model.find("model_type");
+  check(type != recipe.model.end() && type->is_string(),
+        "[recipe] model.model_type is missing: marian, pegasus, gpt2, llama, bert or rnn_seq2seq");
+  return type->get<std::string>();
+}
+
 Task task_of(const Recipe& recipe) {
-  const std::optional<Family> family = family_of(recipe.model.at("model_type").get<std::string>());
+  const std::optional<Family> family = family_of(model_type_of(recipe));
   if (family == Family::language_model) return Task::language_model;
   if (family == Family::encoder) return recipe.data.labels ? Task::classification : Task::masked;
   return Task::translation;
@@ -434,7 +443,7 @@ Dataset prepare_dataset(const Recipe& recipe, const fs::path& folder, const Data
     check(changes.empty(),
           "[data] {}: the run was trained on other files or settings than the recipe names now: {}: choose another "
           "folder, or put them back",
-          folder.string(), fmt::join(changes, ", "));
+          folder, fmt::join(changes, ", "));
   }
   Preparation preparation(recipe, folder, progress);
   return preparation.is_made(record) ? preparation.load() : preparation.make(record, trained);
@@ -445,7 +454,7 @@ Dataset open_dataset(const Recipe& recipe, const fs::path& folder) {
   check(preparation.is_made(record_dataset(recipe)),
         "[data] {}: the data that rank 0 has prepared is not there: the run's folder has to lie on a disk that all "
         "machines share, under the same path",
-        folder.string());
+        folder);
   return preparation.load();
 }
 

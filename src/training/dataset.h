@@ -43,6 +43,7 @@ using DataProgress = std::function<void(const std::string& what, double done)>;
 
 // What a family makes of its text.
 enum class Task { translation, language_model, masked, classification };
+std::string model_type_of(const Recipe& recipe);  // an Error where it says none
 Task task_of(const Recipe& recipe);
 
 // Makes `folder`/data, or finds it there from before. An Error where a run in the folder was trained on other texts or

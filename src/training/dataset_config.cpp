@@ -62,8 +62,9 @@ struct Vocabulary {
 // What a small model of the family has under these keys, as it is written on the command line.
 std::string usual_values(const Recipe& recipe, const std::vector<std::string>& keys) {
   const int64_t positions = std::max<int64_t>({256, recipe.data.max_length, recipe.batch.window});
-  if (!has_ladder(recipe.model.at("model_type"))) return " sizes of its own (docs/models.md)";
-  const Json usual = rung_model(recipe.model.at("model_type"), model_ladder()[1], positions, 0.1);
+  const std::string type = model_type_of(recipe);
+  if (!has_ladder(type)) return " sizes of its own (docs/models.md)";
+  const Json usual = rung_model(type, model_ladder()[1], positions, 0.1);
   std::string text;
   for (const std::string& key : keys)
     if (usual.contains(key)) text += fmt::format(" model.{}={}", key, usual.at(key).dump());

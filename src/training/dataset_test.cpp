@@ -193,6 +193,15 @@ TEST_F(DatasetTest, TheFilesMayMove) {
   EXPECT_EQ(error_of(corpus_.recipe("marian", {"data.folder=" + (corpus_ / "elsewhere").string()})), "no error");
 }
 
+TEST(Task, ARecipeWithoutAModelTypeIsAnError) {
+  EXPECT_THROW(task_of(Recipe{}), Error);
+  Recipe recipe;
+  recipe.model = {{"model_type", 3}};
+  EXPECT_THROW(task_of(recipe), Error);
+  recipe.model = {{"model_type", "gpt2"}};
+  EXPECT_EQ(task_of(recipe), Task::language_model);
+}
+
 TEST_F(DatasetTest, NothingToLearnIsAnError) {
   corpus_.write("source", {});
   corpus_.write("target", {});

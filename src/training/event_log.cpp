@@ -52,7 +52,7 @@ EventLog::EventLog(const std::filesystem::path& path, int64_t step) : file_(path
 
 void EventLog::write(const nlohmann::ordered_json& event) {
   const bool whole = event.is_object() && event.contains("step") && event["step"].is_number_integer();
-  check(whole, "[log] {}: an event without a step cannot be written: give it \"step\"", file_.path().string());
+  check(whole, "[log] {}: an event without a step cannot be written: give it \"step\"", file_.path());
   file_.append(event.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
 }
 

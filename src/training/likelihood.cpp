@@ -53,7 +53,7 @@ double Likelihood::perplexity() const { return std::exp(loss()); }
 double Likelihood::bits_per_byte() const { return nats / std::log(2) / static_cast<double>(bytes); }
 
 Likelihood measure_likelihood(const LoadedModel& loaded, const Recipe& recipe) {
-  const Tokenizer& tokenizer = *loaded.tokenizers.source;
+  const Tokenizer& tokenizer = loaded.reader();
   const SpecialIds special = tokenizer.special();
   const bool stream = recipe.data.unit == "stream";
   const auto window =

@@ -27,7 +27,7 @@ void verify_file(const fs::path& folder, const std::string& name, const json& en
         "{}: its entry in {} makes no sense: the checkpoint is damaged, use another", where, kManifestFile);
   std::error_code error;
   const uint64_t size = fs::file_size(folder / name, error);
-  check(!error, "{}: {}: the checkpoint is damaged, use another", where, error.message());
+  check(!error, "{}: {}: the checkpoint is damaged, use another", where, [&] { return error.message(); });
   check(size == bytes->get<uint64_t>(), "{}: has {} bytes instead of {}: the checkpoint is damaged, use another", where,
         size, bytes->get<uint64_t>());
   check(hash_text(hash_file(folder / name)) == hash->get<std::string>(),
@@ -54,7 +54,8 @@ void verify_manifest(const fs::path& folder) {
   const json manifest = read_json(folder / kManifestFile);
   const auto files = manifest.is_object() ? manifest.find("files") : manifest.end();
   check(manifest.is_object() && files != manifest.end() && files->is_object() && !files->empty(),
-        "[checkpoint] {}: names no files: the checkpoint is damaged, use another", (folder / kManifestFile).string());
+        "[checkpoint] {}: names no files: the checkpoint is damaged, use another",
+        [&] { return (folder / kManifestFile).string(); });
   for (const auto& [name, entry] : files->items()) verify_file(folder, name, entry);
 }
 

@@ -207,7 +207,8 @@ void assign(const std::string& key, const Json& value, T& into) {
       into = value.dump();
       return;
     }
-  check(fits<T>(value), "[recipe] {} is {}: it takes {}", key, value.dump(), kind_name<T>());
+  check(
+      fits<T>(value), "[recipe] {} is {}: it takes {}", key, [&] { return value.dump(); }, kind_name<T>());
   into = value.get<T>();
 }
 
@@ -240,7 +241,7 @@ void check_family(const Recipe& r, const std::string& family) {
   check(kind.has_value(),
         "[recipe] model.model_type is \"{}\", which no model is{}: usual are marian, pegasus, gpt2, llama, bert and "
         "rnn_seq2seq, and limpid models lists all",
-        family, did_you_mean(family, known));
+        family, [&] { return did_you_mean(family, known); });
   const bool writes_on = kind == Family::language_model, encodes = kind == Family::encoder;
   check(r.data.unit == "lines" || writes_on, "[recipe] data.unit is \"stream\": {} learns from lines", family);
   check(!r.data.labels || encodes, "[recipe] data.labels is true: only bert and other encoders learn labels, not {}",

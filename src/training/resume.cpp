@@ -16,7 +16,7 @@ void check_model_is_kept(const RunFolder& folder) {
   check(folder.has_checkpoint() || !fs::exists(folder / "model.safetensors", ignored),
         "[run] {}: has a trained model, but not the checkpoints it came from, so training would begin again and write "
         "over it: to train the model further name another folder and set start_from={}; to begin again remove this one",
-        folder.path().string(), folder.path().string());
+        folder.path(), folder.path());
 }
 
 FormerSettings former_settings(const RunFolder& folder, const Recipe& recipe, const TrainingOptions& options) {
@@ -31,7 +31,7 @@ FormerSettings former_settings(const RunFolder& folder, const Recipe& recipe, co
   check(former.changes.empty() || options.accept_changes(former.changes),
         "[train] {}: the run was trained with other settings: {}: put them back, allow the change, or name another "
         "folder",
-        folder.path().string(), fmt::join(former.changes, ", "));
+        folder.path(), fmt::join(former.changes, ", "));
   return former;
 }
 
@@ -58,12 +58,12 @@ void check_not_past(const RunFolder& folder, const Recipe& recipe, const RunProg
   check(stop.steps == 0 || progress.step <= stop.steps,
         "[train] {}: has done {} steps already, more than stop.steps, which is {}; nothing was changed: raise it, or "
         "set it to {} to finish the run here",
-        folder.path().string(), progress.step, stop.steps, progress.step);
+        folder.path(), progress.step, stop.steps, progress.step);
   const int64_t whole = progress.position.epoch;  // epochs that are over
   const bool begun = progress.position.pool > 0 || progress.position.batch > 0;
   check(stop.epochs == 0 || whole < stop.epochs || (whole == stop.epochs && !begun),
         "[train] {}: is in epoch {} already, past stop.epochs, which is {}; nothing was changed: raise it",
-        folder.path().string(), whole + 1, stop.epochs);
+        folder.path(), whole + 1, stop.epochs);
 }
 
 }  // namespace limpid

@@ -105,7 +105,7 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
   fs::create_directories(path_, error);
   if (error) fail_opening(path_, error.value());
   check(holds_nothing(path_) || is_run_folder(path_),
-        "[run] {}: holds something else than a training run: name a new or empty folder", path_.string());
+        "[run] {}: holds something else than a training run: name a new or empty folder", path_);
   while (lock_ < 0) lock_ = try_lock(path_);
   try {
     sign(lock_, path_);
@@ -138,7 +138,7 @@ void RunFolder::check_held() const {
   check(lock_ < 0 || is_at(lock_, path_ / "lock"),
         "[run] {}: the folder was moved or its lock removed while the run worked in it; the run has stopped so that "
         "nothing is written twice: start it again in the folder where it is now, it goes on from its last checkpoint",
-        path_.string());
+        path_);
 }
 
 bool RunFolder::has_checkpoint() const { return !list_checkpoints(checkpoints()).empty(); }

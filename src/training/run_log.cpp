@@ -41,7 +41,7 @@ void take(RunLog& log, const nlohmann::json& event) {
 RunLog read_run_log(const fs::path& run) {
   std::error_code none;
   const fs::path file = fs::is_directory(run, none) ? run / "log.jsonl" : run;
-  check(fs::exists(file, none), "[log] {}: holds no log.jsonl: name the folder of a training run", run.string());
+  check(fs::exists(file, none), "[log] {}: holds no log.jsonl: name the folder of a training run", run);
   RunLog log;
   log.name = run.filename().empty() ? run.parent_path().filename().string() : run.filename().string();
   LineReader reader(file);
@@ -55,7 +55,7 @@ RunLog read_run_log(const fs::path& run) {
     }
     any = any || event.contains("event");
   }
-  check(any, "[log] {}: is no log of a training run: name the run's folder", run.string());
+  check(any, "[log] {}: is no log of a training run: name the run's folder", run);
   return log;
 }
 

@@ -30,7 +30,7 @@ double learning_rate(const ScheduleOptions& options, int64_t step, int64_t steps
 void check_schedule(const ScheduleOptions& options, int64_t steps) {
   const bool known = std::find(std::begin(kKinds), std::end(kKinds), options.kind) != std::end(kKinds);
   check(known, "[recipe] schedule.kind is \"{}\": allowed are inverse-sqrt, cosine, linear, constant{}", options.kind,
-        did_you_mean(options.kind, kKinds));
+        [&] { return did_you_mean(options.kind, kKinds); });
   check(std::isfinite(options.learning_rate) && options.learning_rate >= 0 && options.warmup >= 0,
         "[recipe] schedule.learning_rate is {} and schedule.warmup {}: allowed are numbers from 0",
         options.learning_rate, options.warmup);

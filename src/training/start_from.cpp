@@ -35,7 +35,7 @@ Json model_of(const std::filesystem::path& from) {
     if (!is_record(key) && !ignored && !value.is_null()) kept[key] = value;
   }
   check(!kept.contains("quantization_config"),
-        "[train] {}: its weights are quantised: go on from the model that it was made of", from.string());
+        "[train] {}: its weights are quantised: go on from the model that it was made of", from);
   return kept;
 }
 
@@ -47,11 +47,10 @@ void take_weights(const std::filesystem::path& from, const Model& model, Paramet
   for (const Weight& weight : parameters.weights()) {
     const auto found = theirs.find(weight.name);
     const bool fits = found != theirs.end() && found->second->shape == weight.shape;
-    if (!fits && !model.config().writes() && weight.part == ParameterRole::output) continue;
-    check(found != theirs.end(), "[train] {} has no {}: is it a model of another family or size?", from.string(),
-          weight.name);
+    if (!fits && !model.config().writes() && weight.role == ParameterRole::output) continue;
+    check(found != theirs.end(), "[train] {} has no {}: is it a model of another family or size?", from, weight.name);
     check(fits, "[train] {}: {} has shape [{}] there and [{}] by the recipe: take [model] as its config.json has it",
-          from.string(), weight.name, fmt::join(found->second->shape, ", "), fmt::join(weight.shape, ", "));
+          from, weight.name, fmt::join(found->second->shape, ", "), fmt::join(weight.shape, ", "));
     const real* numbers = plain.parameters->data() + found->second->offset;
     std::copy(numbers, numbers + weight.size(), parameters.data() + weight.offset);
   }

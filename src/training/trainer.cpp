@@ -4,7 +4,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "base/error.h"
+#include "base/as_errors.h"
+#include "base/json.h"
 #include "base/parallel.h"
 #include "base/seconds_since.h"
 #include "formats/model_folder.h"
@@ -144,7 +145,8 @@ class Trainer {
     SpreadMoments& moments = *updater_.moments();
     const nlohmann::ordered_json told = {
         {"name", name}, {"steps", updater_.optimizer().steps()}, {"progress", progress_.json()}};
-    const auto heard = nlohmann::ordered_json::parse(ranks_.first() ? moments.end(told.dump()) : moments.follow());
+    const auto heard =
+        parse_ordered_json(ranks_.first() ? moments.end(told.dump()) : moments.follow(), "[ranks] the first rank");
     updater_.optimizer().set_steps(heard.at("steps"));
     progress_ = RunProgress::from(heard.at("progress"));
     if (!heard.at("name").get<std::string>().empty()) batches_.seek(progress_.position);
@@ -155,7 +157,8 @@ class Trainer {
   }
 
   void share_progress() {
-    progress_ = RunProgress::from(nlohmann::ordered_json::parse(ranks_.broadcast(progress_.json().dump())));
+    progress_ =
+        RunProgress::from(parse_ordered_json(ranks_.broadcast(progress_.json().dump()), "[ranks] the first rank"));
   }
 
   std::optional<TrainingResult> finished_before() {
@@ -503,7 +506,7 @@ TrainingResult train(const Recipe& recipe, RunFolder& folder, TrainingObserver& 
                      const TrainingOptions& options) {
   if (options.ranks) check_shards(recipe, *options.ranks);
   if (!options.ranks || options.ranks->first()) check_model_is_kept(folder);
-  return Trainer(recipe, folder, observer, options).run();
+  return as_errors([&] { return Trainer(recipe, folder, observer, options).run(); });
 }
 
 }  // namespace limpid

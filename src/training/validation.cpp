@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "cluster/shard_tree.h"
 #include "inference/generate.h"
@@ -83,7 +84,8 @@ std::vector<std::vector<int32_t>> translate_shared(const Model& model, const Rec
       mine.push_back(written.at(0).ids);
   std::vector<std::vector<int32_t>> result;
   for (const std::string& text : ranks.gather(mine.dump()))
-    for (const auto& ids : nlohmann::json::parse(text)) result.push_back(ids.get<std::vector<int32_t>>());
+    for (const auto& ids : parse_json(text, "[ranks] what another rank says"))
+      result.push_back(ids.get<std::vector<int32_t>>());
   return result;
 }
 

@@ -68,7 +68,7 @@ def mean_loss(p, batch):
 
 
 def first_sequence(p, batch, wanted):
-    """What the batch's first sequence shows under the names wanted. A recurrent network shows one value a step."""
+    """What the batch's first sequence shows under the names wanted. A recurrent network shows one value per step."""
     p.seen = {}
     MODELS[p.c.type](p, *(rows[0] for rows in batch.values()))
     seen, p.seen = p.seen, None

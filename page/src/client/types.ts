@@ -295,8 +295,8 @@ export interface FactStudy {
   facts: number;
   recall: { facts: number };
   fact: { subject: string; relation: string; object: string; tokens: string[]; probability: number; corrupted: number; restored: Record<string, number[][]> };
-  ablation: { neurons: { block: number; neuron: number; worth: number; elsewhere: number; promotes: string }[]; ways: number; ways_lost: number; probability_before: number; probability_after: number; others_kept: number };
-  edit: { before: string; after: string; columns: number[]; relative_change: number; took: boolean; ways: number; ways_changed: number; held_out: number; held_out_changed: number; others_same: number };
+  ablation: { neurons: { block: number; neuron: number; worth: number; elsewhere: number; promotes: string }[]; paraphrases: number; paraphrases_lost: number; probability_before: number; probability_after: number; others_kept: number };
+  edit: { before: string; after: string; columns: number[]; relative_change: number; took: boolean; paraphrases: number; paraphrases_changed: number; held_out: number; held_out_changed: number; others_same: number };
 }
 export interface Feature {
   feature: number;
