@@ -36,8 +36,9 @@ std::vector<int32_t> ids_after(const LoadedModel& loaded) {
 void check_known(const LoadedModel& loaded, const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
   const int64_t vocab = loaded.config().vocab;
   for (const int32_t id : ids)
-    check(id < vocab, "[text] the text has the token {} with the id {}, and the model vectors for {}: leave it out",
-          in_quotes(tokenizer.piece(id)), id, vocab);
+    check(
+        id < vocab, "[text] the text has the token {} with the id {}, and the model vectors for {}: leave it out",
+        [&] { return in_quotes(tokenizer.piece(id)).string(); }, id, vocab);
 }
 
 }  // namespace

@@ -43,8 +43,10 @@ TEST(ModelText, AVectorIsMadeOfTheWholeText) {
   EXPECT_EQ(sentence_ids(loaded("gpt2"), "ab"), (Ids{kBegin, 'a', 'b'}));
   EXPECT_EQ(sentence_ids(loaded("bert", {7}, {8}), "ab"), (Ids{7, 'a', 'b', 8}));
   LoadedModel model = loaded("gpt2", {}, {kEnd});
-  Parameters parameters([&](const WeightVisitor& visitor) { model.model->visit_parameters(visitor); });
+  std::unique_ptr<Model> weights = make_model(model.config());
+  Parameters parameters([&](const WeightVisitor& visitor) { weights->visit_parameters(visitor); });
   parameters.initialize(1);
+  model.model = std::move(weights);
   const std::vector<std::string> texts = {"ab"};
   const std::vector<Ids> whole = {{kBegin, 'a', 'b', kEnd}};
   EXPECT_EQ(embed(model, texts, {.pooling = Pooling::last}), embed(*model.model, whole, {.pooling = Pooling::last}));
