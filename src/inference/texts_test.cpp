@@ -171,6 +171,7 @@ TEST(ResultsJson, TellsHowATextEnded) {
   EXPECT_EQ(completion_json(tokenizer, {prompt, 7, 1, 3}, completion, false, false)["stop_string"], "y");
   Config config;
   config.labels = {"no", "yes"};
+  config.json = nlohmann::ordered_json::object();
   EXPECT_EQ(labels_json("t", {0.25, 0.75}, config).dump(),
             R"({"text":"t","label":"yes","probabilities":{"yes":0.75,"no":0.25}})");
   config.json["problem_type"] = "regression";
