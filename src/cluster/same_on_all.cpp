@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kLongestShown = 60;
 
 std::string shortened(const std::string& text) {
-  return text.size() <= kLongestShown ? text : text.substr(0, kLongestShown) + "…";
+  return text.size() <= kLongestShown ? text : fmt::format("{}…", text.substr(0, kLongestShown));
 }
 
 std::string host_name() {
