@@ -360,7 +360,7 @@ cmp -s out long || wrong 'the vector of a long text is not that of its beginning
 : >in
 says 1 'has no feature 9999999999' look lm intervene 'a b' --zero 'blocks.0.resid_post[0..9999999999]'
 says 0 . look lm lens "$(yes a | head -30 | tr '\n' ' ')"
-grep -Eq 'has 3[0-9] tokens, the model was made for 24' err || wrong "a text beyond the context is not told: $(cat err)"
+grep -Eq 'has 3[0-9] tokens, the model reads 24: its end is left out' err || wrong "a text beyond the context is not told: $(cat err)"
 
 # A word that a vocabulary of words lacks is told, with the nearest one.
 says 0 . look lm lens 'a bb c'
