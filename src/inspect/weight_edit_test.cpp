@@ -128,7 +128,7 @@ TEST(OwnedWeights, AModelOutlivesWhatLoadedIt) {
   const TemporaryFolder folder;
   const SmallModel small = small_model(small_configs().at("marian"));
   write_model(folder.path(), small.model->config(), *small.parameters);
-  const std::unique_ptr<Model> model = std::move(load_model(folder.path(), {.need_tokenizers = false}).model);
+  const std::shared_ptr<const Model> model = load_model(folder.path(), {.need_tokenizers = false}).model;
   std::unique_ptr<Model> sharing = load_model(folder.path(), {.need_tokenizers = false}).model->sharing_weights();
   limpid::Run run({});
   const Tensor a = model->logits(run, small.batch), b = sharing->logits(run, small.batch);

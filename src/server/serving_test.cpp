@@ -336,8 +336,8 @@ TEST_F(Serving, ReadsEchoedPromptsBesideQuickRequests) {
 
 TEST_F(Serving, EmbedsAndScoresNoLongerThanAllowed) {
   const json texts(2000, std::string(200, 'a'));
-  const json prompts(100, std::string(250, 'a'));
-  start({}, {}, "", {.request = TransportLimits::Seconds(0.05)});
+  const json prompts(1000, std::string(250, 'a'));
+  start({}, {.texts = 1000}, "", {.request = TransportLimits::Seconds(0.05)});
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(post("/v1/embeddings", {{"model", "writer"}, {"input", texts}}).status, 408);
   const json echo = {{"model", "writer"}, {"prompt", prompts}, {"echo", true},
