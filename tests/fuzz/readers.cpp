@@ -213,7 +213,7 @@ void read_tokenizer_files(std::string_view bytes) {
 
 // The fields of a request, each asked for as the routes do.
 void read_fields(std::string_view bytes) {
-  JsonFields fields{std::string(bytes)};
+  JsonFields fields(parse_body(std::string(bytes)));
   fields.number("temperature", 0, 2);
   fields.whole("max_tokens", 16, 1, 4096);
   fields.flag("stream");
