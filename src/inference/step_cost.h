@@ -30,8 +30,8 @@ class StepCost {
   using Parts = std::array<double, kParts>;
   Parts parts(const StepWork& work) const;
 
-  // Until the first step these are proportions, a guess: reading the weights takes as long as ten tokens, and a thousand
-  // keys as long as one.
+  // Until the first step these are proportions, a guess: reading the weights takes as long as ten tokens, and a
+  // thousand keys as long as one.
   Parts costs_ = {10, 1, 1, 0.001};
   bool known_ = false;
 };

@@ -13,8 +13,8 @@ std::string instruction_set();  // the one in use: "AVX3" (AVX-512), "AVX2", …
 // Whether this processor has what the kernels were compiled for: always, unless that was one processor's set alone.
 bool kernels_run_here();
 
-// Whether sums of products of bytes are one instruction here (AVX-512 VNNI): several generations of processors have it, of
-// which Highway names the later ones alone. A test does without it.
+// Whether sums of products of bytes are one instruction here (AVX-512 VNNI): several generations of processors have it,
+// of which Highway names the later ones alone. A test does without it.
 bool uses_byte_dot_products();
 void use_byte_dot_products(bool wanted);  // no more than the processor has
 

@@ -134,8 +134,8 @@ HWY_INLINE SumVec load_group(const std::byte* group, int output, int v) {
 
 // Groups of whole bytes.
 template <int R, bool D>
-HWY_INLINE void multiply_bytes(const std::byte* groups, int64_t count, const TileRows<R, D>& x, int64_t input, int output,
-                               TileSums<R>& sums) {
+HWY_INLINE void multiply_bytes(const std::byte* groups, int64_t count, const TileRows<R, D>& x, int64_t input,
+                               int output, TileSums<R>& sums) {
   for (int64_t g = 0; g < count; ++g, groups += kGroupBytes, input += 4)
     multiply_group<R>(x, input, sums, [&](int v) HWY_ATTR { return load_group(groups, output, v); });
 }
@@ -309,14 +309,15 @@ void multiply_tiles(const QuantizedMatrix& w, const std::byte* panel, const Quan
   int64_t i = 0;
   for (; i + R <= y.rows; i += R) multiply_tile<form, R, D>(w, panel, rows, first + i, start, y.rows_from(i, R));
   if constexpr (R > 1) {
-    if (i < y.rows) multiply_tiles<form, smaller_tile(R), D>(w, panel, rows, first + i, start, y.rows_from(i, y.rows - i));
+    if (i < y.rows)
+      multiply_tiles<form, smaller_tile(R), D>(w, panel, rows, first + i, start, y.rows_from(i, y.rows - i));
   }
 }
 
 // y = rows[first…]·panelᵀ (+ bias): y has as many columns as the panel has outputs.
 template <bool D>
 void multiply_panel_by(const QuantizedMatrix& w, int64_t panel, const QuantizedRows& rows, int64_t first,
-                           const real* bias, Matrix y) {
+                       const real* bias, Matrix y) {
   const std::byte* const at = w.panel(panel);
   HWY_ALIGN float start[kPanelOutputs] = {};
   if (bias) std::transform(bias, bias + y.cols, start, [](real b) { return static_cast<float>(b); });
