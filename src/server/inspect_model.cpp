@@ -278,6 +278,8 @@ Answer view_tokens(InspectCall& call) {
   }
   json["input"] = tokens_json(writer, example.batch.input.ids);
   json["input_ids"] = example.batch.input.ids;
+  // Whether what the input begins with is the custom of its family, of which the tokenizer's files say nothing.
+  json["begins_by_custom"] = session.two_sided() || session.loaded.tokenizers.before.empty();
   if (session.two_sided()) {
     json["target"] = tokens_json(writer, call.target_ids());
     json["target_ids"] = call.target_ids();

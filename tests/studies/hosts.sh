@@ -3,7 +3,7 @@
 #   make_hosts N [RATE]       hosts limpid1 … limpidN at 10.77.0.1 …, both directions of every link at RATE (as tc has it: 1gbit)
 #   delay_hosts SECONDS       a delay on the way from host to host: netem, or delay_relay.py where the kernel has none
 #   link_down I, link_up I    the link of host I
-#   cut I J                   hosts I and J do not reach each other any more, all others do
+#   part I J                  hosts I and J do not reach each other any more, all others do
 #   on_hosts N COMMAND...     mpirun with one rank per host, over TCP on the bridge; for at most 15 minutes
 #   end_hosts                 kills what runs on the hosts: nothing should
 #   remove_hosts
@@ -68,7 +68,7 @@ link_down() {
   ip netns exec "limpid$1" ip link set delay0 down 2>/dev/null || true
 }
 link_up() { ip link set "limpid-v$1" up; }
-cut() {
+part() {
   ip netns exec "limpid$1" ip route add blackhole "10.77.0.$2"
   ip netns exec "limpid$2" ip route add blackhole "10.77.0.$1"
 }

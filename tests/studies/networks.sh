@@ -88,7 +88,7 @@ sleep 1
 resumed 4 killed 'after a killed rank and a lost first host'
 timeout=3
 begin 4 between
-cut 2 3
+part 2 3
 ended $((12 * timeout + 10)) 'rank 1 \(.* and rank 2 \(.* cannot go on' 'hosts 2 and 3 cut from each other'
 remove_hosts
 make_hosts 4 "${rates[0]}" || exit 1

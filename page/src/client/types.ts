@@ -80,6 +80,7 @@ export interface Tokens {
   next: ({ id: number; piece: string } | null)[];
   source_ids?: number[];
   input_ids: number[];
+  begins_by_custom: boolean;
   target_ids?: number[];
   target_text?: string;
   written_by_model?: boolean;
