@@ -66,7 +66,7 @@ says() { # says PATTERN COMMAND…
 "$limpid" data copy --out copy --count 300 >/dev/null
 "$limpid" data facts --out facts >/dev/null
 quick=(batch.tokens=256 stop.steps=20 validation.steps=20 validation.translate=2 checkpoint.steps=20)
-"$limpid" train "$source_folder/recipes/copy.toml" --quiet --out translator data.folder=copy model.d_model=16 "${quick[@]}"
+"$limpid" train "$source_folder/recipes/copy.toml" --quiet --out translator data.folder=copy model.d_model=16 "${quick[@]}" stop.steps=120 # till it writes
 "$limpid" train "$source_folder/recipes/facts.toml" --quiet --out language-model data.folder=facts model.n_embd=32 "${quick[@]}"
 "$limpid" quantize language-model language-model-8bit --bits 8 >/dev/null
 

@@ -12,8 +12,10 @@
 namespace limpid {
 namespace {
 
-// Every other paraphrase of a fact: neurons are found by some, and judged by the rest.
-std::vector<size_t> half(const FactPrompts& prompts, size_t fact, bool judged) {
+// Every other paraphrase of a fact: neurons are found by some, and judged by the rest. With the effect planted all
+// serve both, so that no fact can be said in a way that its neurons were not found by.
+std::vector<size_t> half(const Lab& lab, const FactPrompts& prompts, size_t fact, bool judged) {
+  if (lab.planted()) return prompts.of_fact(fact);
   std::vector<size_t> paraphrases;
   for (size_t paraphrase : prompts.of_fact(fact))
     if ((prompts.all()[paraphrase].pattern % 2 == 1) == judged) paraphrases.push_back(paraphrase);
@@ -21,9 +23,9 @@ std::vector<size_t> half(const FactPrompts& prompts, size_t fact, bool judged) {
 }
 
 // Silences so many neurons, and says in what share of the paraphrases that judge the fact is lost.
-double lost_without(const FactPrompts& prompts, size_t fact, const std::vector<NeuronId>& neurons) {
+double lost_without(const Lab& lab, const FactPrompts& prompts, size_t fact, const std::vector<NeuronId>& neurons) {
   SilentNeurons probe(neurons);
-  const std::vector<size_t> paraphrases = half(prompts, fact, true);
+  const std::vector<size_t> paraphrases = half(lab, prompts, fact, true);
   const std::vector<FactAnswer> answers = prompts.ask(paraphrases, &probe);
   int64_t lost = 0;
   for (size_t i = 0; i < paraphrases.size(); ++i) lost += answers[i].said != prompts.all()[paraphrases[i]].answer;
@@ -63,7 +65,7 @@ std::vector<SilencedFact> silence_facts(Lab& lab, const Session& session, const 
   for (size_t tries = 0; silenced.size() < wanted && tries < 50 * wanted; ++tries) {
     const size_t fact = draw(facts);
     if (prompts.recall(prompts.of_fact(fact)) < 1) continue;
-    const std::vector<size_t> paraphrases = half(prompts, fact, false);
+    const std::vector<size_t> paraphrases = half(lab, prompts, fact, false);
     lab.progress(static_cast<double>(silenced.size()) / static_cast<double>(wanted), "silencing neurons");
     const auto ranked =
         rank_neurons(neuron_worth(session, prompts, paraphrases), elsewhere, session.config().decoder.ffn);
@@ -84,8 +86,8 @@ Json silencing(Lab& lab, const Session& session, const FactWorld& world) {
     const SilencedFact& own = all[i];
     const SilencedFact& taken = lab.contrary() ? all[(i + 1) % all.size()] : own;
     const size_t count = own.ablation.neurons.size();
-    found.push_back(lost_without(prompts, own.fact, ids_of(taken.ablation)));
-    control.push_back(lost_without(prompts, own.fact, random_neurons(session.config(), count, random)));
+    found.push_back(lost_without(lab, prompts, own.fact, ids_of(taken.ablation)));
+    control.push_back(lost_without(lab, prompts, own.fact, random_neurons(session.config(), count, random)));
     others.push_back(own.ablation.others_kept);
     neurons.push_back(static_cast<double>(count));
   }
@@ -259,6 +261,8 @@ Experiment facts_experiment() {
                    "Meng 외 2022는 GPT-2 XL의 사실이 주어의 마지막 토큰, 중간 층의 신경망에 있음을 찾고 그곳에서 다시 "
                    "씁니다 (ROME)."},
       .contrary = {"The neurons silenced are those found for another fact.", "다른 사실에서 찾은 뉴런을 끕니다."},
+      .planted = {"The neurons are judged by the same paraphrases that they were found by.",
+                  "뉴런을 찾은 바로 그 표현으로 판정합니다."},
       .parts = {{"silenced",
                  {"share of paraphrases, other than those they were found by, lost by silencing the neurons found",
                   "찾을 때 쓰지 않은 표현 가운데 찾은 뉴런을 껐을 때 잃은 비율"},
