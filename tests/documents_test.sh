@@ -17,7 +17,7 @@ shorter() {
     -e 's/^\.\/limpid serve.*/timeout --preserve-status -s TERM 5 & --port 0/' \
     -e 's/^\.\/limpid train facts .*/& stop.steps=400/' \
     -e 's/^\.\/limpid look .* facts$/& --traces 2 --ablations 2 --edits 2/' \
-    -e '/^\.\/limpid train --/s/--minutes [0-9]*/--minutes 0.05/; s/^\.\/limpid train --.*/& stop.steps=20/' \
+    -e '/^\.\/limpid train --/s/--minutes [0-9.]*/--minutes 0.05/; s/^\.\/limpid train --.*/& stop.steps=20/' \
     -e 's/stop.steps=2000/stop.steps=3 schedule.warmup=1 model.d_model=32 tokenizer.vocab=900/' \
     -e 's/ --quick/ --tiny/' \
     -e 's/stop.steps=500/stop.steps=60/; s/--steps [0-9]*/--steps 20/; s/--models 12/--models 2/' \
