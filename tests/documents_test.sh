@@ -44,6 +44,8 @@ for document in README.md docs/training.md docs/running.md docs/looking-inside.m
   docs/quantization.md docs/clusters.md docs/models.md CONTRIBUTING.md; do
   mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' "$1/$document" | sed -n 's/  *#.*$//; /\.\/limpid /p')
   ((${#commands[@]} >= 1)) || { echo "no command found in $document"; exit 1; }
+  # README's run and that of the guide have the same name for other texts.
+  [[ $document != docs/training.md ]] || rm -rf my-translator
   for command in "${commands[@]}"; do
     absent=$(missing "$command")
     if [[ -n $absent ]]; then
