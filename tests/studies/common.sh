@@ -30,6 +30,13 @@ case_ends() {
   case_name=
 }
 
+# case_done NAME: what went wrong since the last one counts for it; for studies that go through all their cases at once.
+case_done() {
+  case_name=$1
+  case_ends
+  case_failed=
+}
+
 wrong() {
   printf 'WRONG: %s: %s\n' "$case_name" "$*"
   case_failed="wrong: $*"

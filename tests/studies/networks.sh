@@ -39,10 +39,10 @@ ended() {
   took=$(passed "$began")
   printf '%s: all ranks and mpirun ended after %s s\n' "$3" "$took"
   awk -v t="$took" -v most="$1" 'BEGIN { exit !(t <= most) }' || wrong "$3: ended after $took s"
-  grep -Eq "$2" said || wrong "$3: nothing about /$2/: $(tail -5 said)"
+  grep -Eq "$2" said || wrong "$3: nothing about /$2/: $(grep -F '[mpi]' said || tail -5 said)"
   end_hosts
   wait $job 2>/dev/null
-  cases=$((cases + 1))
+  case_done "$3"
 }
 
 # resumed N FOLDER WHAT: another twenty updates from the last checkpoint, and the bits of one rank that was left alone.
@@ -53,18 +53,18 @@ resumed() {
   on_hosts "$1" "$limpid" "${run[@]}" --out "$2" "${more[@]}" >said 2>&1 || wrong "$3, going on: $(tail -5 said)"
   "$limpid" "${run[@]}" --out "$2-alone" "${more[@]}" 2>log || wrong "alone: $(tail -3 log)"
   cmp "$2/model.safetensors" "$2-alone/model.safetensors" || wrong "$3: another model"
-  cases=$((cases + 1))
+  case_done "$3, going on"
 }
 
 for hosts in 2 4; do
   for rate in "${rates[@]}"; do
     make_hosts "$hosts" "$rate" || exit 1
     out=$work/$hosts-$rate what="$hosts hosts at $rate"
-    cases=$((cases + 1))
     started=$EPOCHREALTIME
     on_hosts "$hosts" "$limpid" "${run[@]}" --out "$out" >said 2>&1 || wrong "$what: $(tail -5 said)"
     printf '%s: %s s\n' "$what" "$(passed "$started")"
     cmp alone/model.safetensors "$out/model.safetensors" || wrong "$what: another model"
+    case_done "$what"
 
     begin "$hosts" "$out-cut"
     link_down 2
@@ -98,12 +98,12 @@ remove_hosts
 make_hosts 2
 timeout=5
 if delay_hosts 0.005; then
-  cases=$((cases + 1))
   delay=$(on_hosts 2 "$limpid" bench allreduce --mb 1 --rounds 1 2>/dev/null | sed -n 's/.*"latency_us":\([0-9]*\).*/\1/p')
   printf '2 hosts 5 ms apart: a small message takes %s us\n' "${delay:-?}"
   ((${delay:-0} >= 5000)) || wrong 'nothing is delayed'
   on_hosts 2 "$limpid" "${run[@]}" --out "$work/far" >said 2>&1 || wrong "with a delay: $(tail -5 said)"
   cmp alone/model.safetensors "$work/far/model.safetensors" || wrong 'another model with a delay'
+  case_done 'hosts 5 ms apart'
   begin 2 "$work/far-cut"
   link_down 2
   ended $((timeout + 5)) 'rank 1 .*has not been heard of' '2 hosts 5 ms apart, link of host 2 down'

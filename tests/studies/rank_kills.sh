@@ -32,10 +32,11 @@ for ((round = 1; killed < kills && round <= 3 * kills; ++round)); do
   kill -0 $job 2>/dev/null && { wrong "round $round: $n ranks still there two minutes after rank $victim was killed"; kill -9 $job; }
   ended=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
   if wait $job; then break; fi # the kill came after the end
-  killed=$((killed + 1)) cases=$((cases + 1))
+  killed=$((killed + 1))
   grep -q "rank $victim" said || wrong "kill $killed: nothing about rank $victim of $n: $(tail -3 said)"
   printf 'kill %d: rank %d of %d at %s, all ended after %s s\n' "$killed" "$victim" "$n" \
     "$(cat parts/checkpoints/last 2>/dev/null || echo 'the beginning')" "$ended"
+  case_done "kill $killed"
 done
 ((killed == kills)) || wrong "the run was over after $killed of $kills kills"
 ranks 3 "$limpid" "${long[@]}" --out parts >said 2>&1 || wrong "the last part: $(tail -3 said)"
@@ -44,4 +45,5 @@ last=$(cat alone/checkpoints/last)
 for file in model optimizer average; do
   cmp "alone/checkpoints/$last/$file.safetensors" "parts/checkpoints/$last/$file.safetensors" || wrong "$file differs"
 done
+case_done "the model after $killed kills"
 summary
