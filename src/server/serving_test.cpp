@@ -555,7 +555,7 @@ TEST_F(Serving, AnswersTheDocumentedRequestsOfLibreTranslate) {
   EXPECT_EQ(with(form, "Authorization: Bearer wrong\r\n"), 401);
 }
 
-// However many lines a text has, it is one request; several of them go on side by side.
+// A text of many lines is one request; several requests go on side by side.
 TEST_F(Serving, TranslatesLongTexts) {
   start({.engine = {.max_batch = 4}, .waiting = 4}, {});
   std::string lines;
