@@ -25,7 +25,7 @@ namespace {
 struct ExperimentOptions {
   std::vector<std::string> names;
   bool quick = false, tiny = false, contrary = false, planted = false, json = false, quiet = false;
-  int64_t seeds = 0;  // 0: three, of quick runs one
+  int64_t seeds = 0;  // 0: as each experiment says, of quick runs one
   bool korean = false;
   std::string out, data, table, record;
   std::vector<std::string> units;
@@ -39,9 +39,7 @@ struct ExperimentOptions {
                    : contrary ? Arm::contrary
                               : Arm::claim,
             .data = data.empty() ? std::filesystem::path() : find_data(data),
-            .seeds = seeds > 0              ? seeds
-                     : size() == Size::full ? 3
-                                            : 1,
+            .seeds = seeds,
             .machine = version_text()};
   }
 };
@@ -148,9 +146,8 @@ int run_units(const ExperimentOptions& options, const std::vector<const Experime
   for (const std::string& unit : options.units)
     check(std::find(known.begin(), known.end(), unit) != known.end(), "[experiment] {} has no unit \"{}\": {}",
           experiment.name, unit, fmt::join(known, ", "));
-  const int64_t seeds = experiment.counted ? 1 : run.seeds;
   for (const std::string& unit : options.units)
-    for (int64_t seed = 1; seed <= seeds; ++seed) {
+    for (int64_t seed = 1; seed <= seeds_of(experiment, run); ++seed) {
       const Json measured = measure_once(experiment, run, unit, static_cast<uint64_t>(seed));
       fmt::print("{}\n", Json{{"unit", unit}, {"seed", seed}, {"measured", measured}}.dump());
       std::fflush(stdout);
@@ -175,7 +172,7 @@ int run_experiment_command(int argc, char** argv) {
   line.add_flag("--planted", options.planted,
                 "of those that have one: with an effect planted, by which the main part must pass")
       ->excludes("--contrary");
-  line.add_option("--seeds", options.seeds, "how many (default 3; with --quick 1)")->check(CLI::Range(1, 1000));
+  line.add_option("--seeds", options.seeds, "how many (default 3, of heads 6; with --quick 1)")->check(CLI::Range(1, 1000));
   line.add_option("--out", options.out, "the folder of results (default limpid-experiments, or …-quick)");
   line.add_option("--data", options.data, "of length: a data set instead of the grammar's sentences")
       ->check(CLI::IsMember({"multi30k"}));

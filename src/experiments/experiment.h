@@ -74,7 +74,8 @@ struct Experiment {
   std::vector<Measure> parts;  // exactly one is the main part
   std::optional<Measure> baseline = {};
   bool counted = false;  // exact: every seed would give the same numbers, one is enough
-  // Processor time as it was measured, of three seeds at full size and of one at quick size; models that an earlier
+  int64_t seeds = 3;     // at full size; more where seeds differ by as much as what is asked
+  // Processor time as it was measured, of all seeds at full size and of one at quick size; models that an earlier
   // experiment has trained are not counted again.
   double full_seconds = 0, quick_seconds = 0;
   int revision = 1;  // another one makes kept numbers void

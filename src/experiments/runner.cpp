@@ -37,8 +37,7 @@ LabOptions options_of(const ExperimentRun& run, uint64_t seed) {
 
 std::vector<UnitPlace> plan(const Experiment& experiment, const ExperimentRun& run) {
   std::vector<UnitPlace> places;
-  const int64_t seeds = experiment.counted ? 1 : run.seeds;
-  for (int64_t seed = 1; seed <= seeds; ++seed) {
+  for (int64_t seed = 1; seed <= seeds_of(experiment, run); ++seed) {
     const Lab lab({.folder = run.out, .size = run.size, .arm = run.arm, .seed = static_cast<uint64_t>(seed)});
     for (const std::string& unit : experiment.units(lab)) {
       const std::string key = fmt::format("{} {} {} {} {} {} {}", LIMPID_VERSION, experiment.name, experiment.revision,
@@ -59,11 +58,11 @@ std::optional<Json> kept(const fs::path& file) {
   return whole ? std::optional(std::move(json)) : std::nullopt;
 }
 
-// Processor time that all units need, measured with three seeds at full size and with one at quick size.
+// Processor time that all units need.
 double processor_seconds(const Experiment& experiment, const ExperimentRun& run) {
-  const double seeds = experiment.counted ? 1 : static_cast<double>(run.seeds);
-  constexpr double kUsualSeeds = 3;
-  if (run.size == Size::full) return experiment.full_seconds * (experiment.counted ? 1 : seeds / kUsualSeeds);
+  const auto seeds = static_cast<double>(seeds_of(experiment, run));
+  if (run.size == Size::full)
+    return experiment.full_seconds * seeds / static_cast<double>(experiment.counted ? 1 : experiment.seeds);
   return experiment.quick_seconds * seeds * (run.size == Size::tiny ? 0.1 : 1);
 }
 
@@ -197,6 +196,12 @@ class UnitQueue {
 };
 
 }  // namespace
+
+int64_t seeds_of(const Experiment& experiment, const ExperimentRun& run) {
+  if (experiment.counted) return 1;
+  if (run.seeds > 0) return run.seeds;
+  return run.size == Size::full ? experiment.seeds : 1;
+}
 
 ExpectedWork expected_work(const Experiment& experiment, const ExperimentRun& run) {
   const std::vector<UnitPlace> places = plan(experiment, run);

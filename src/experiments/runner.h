@@ -16,7 +16,7 @@ struct ExperimentRun {
   Size size = Size::full;
   Arm arm = Arm::claim;
   std::filesystem::path data = {};  // the folder of the data set, where experiments need one
-  int64_t seeds = 3;                // 1, 2, …; of counted experiments the first alone
+  int64_t seeds = 0;                // 1 to so many; 0: as many as each experiment asks for, one below full size
   std::string machine = {};         // for the record
   // Hears seconds of expected work that are done, of those that were left at the start; false: stop. One call at a
   // time, from any thread.
@@ -24,6 +24,9 @@ struct ExperimentRun {
   // Hears each result as soon as its last unit is done. Called as progress is.
   std::function<void(const Experiment& experiment, const Json& result)> finished = {};
 };
+
+// How many seeds an experiment has in this run.
+int64_t seeds_of(const Experiment& experiment, const ExperimentRun& run);
 
 // Expected seconds of work on this machine, of all units or of those not yet done.
 struct ExpectedWork {
