@@ -1,6 +1,7 @@
 #include "tensor/key_value_cache.h"
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <numeric>
 
@@ -12,29 +13,38 @@ namespace limpid {
 namespace {
 
 // All caches take their blocks from one arena and give them back: large pages, since every token walks through all of
-// them. An arena that lies idle but for a quarter is left to its last blocks, and goes with them.
+// them. An arena that lies idle, or of which no more than a quarter was in use for some seconds, is left to its last
+// blocks, and goes with them. Not sooner: pages that come anew from the system can cost more than what fills them.
 class CacheArena {
  public:
   Buffer allocate(int64_t count) {
     std::lock_guard lock(mutex_);
-    renew(arena_.bytes_reserved() / 4);
+    look();
+    if (Clock::now() - filled_ > std::chrono::seconds(10)) renew();
     return arena_.allocate(count);
   }
   void give_back(Buffer block) {
-    block.reset();
     std::lock_guard lock(mutex_);
-    renew(0);
+    look();
+    block.reset();
+    if (arena_.bytes_in_use() == 0) renew();
   }
 
  private:
-  // Where no more than `used` is in use of more than is kept.
-  void renew(int64_t used) {
+  using Clock = std::chrono::steady_clock;
+
+  void look() {
+    if (arena_.bytes_in_use() > arena_.bytes_reserved() / 4) filled_ = Clock::now();
+  }
+  void renew() {
     constexpr int64_t kKept = int64_t{256} << 20;
-    if (arena_.bytes_reserved() > kKept && arena_.bytes_in_use() <= used) arena_ = Arena();
+    if (arena_.bytes_reserved() > kKept) arena_ = Arena();
+    filled_ = Clock::now();
   }
 
   std::mutex mutex_;
   Arena arena_;
+  Clock::time_point filled_ = Clock::now();  // when more than a quarter was in use
 };
 
 CacheArena& cache_arena() {
