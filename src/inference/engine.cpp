@@ -195,7 +195,7 @@ void Engine::Lane::begin(std::vector<Text> begun) {
 
 // So many tokens of prompts as fit into a step beside the texts that are being written. Where those leave no time, the
 // prompts wait, but not for ever: every step owes them a little, which is read at once when it is worth a pass.
-int64_t Engine::Lane::prompt_tokens(const EngineOptions& options) {
+int64_t Engine::Lane::prompt_tokens(const EngineOptions& options, const StepCost& cost) {
   constexpr int64_t kFirst = 64, kLeast = 16, kOwedPerStep = 4;
   if (options.step_seconds == 0) return options.max_prefill_tokens;
   if (!cost.known()) return std::min(kFirst, options.max_prefill_tokens);
@@ -234,18 +234,19 @@ void Engine::Lane::write() {
   });
 }
 
-void Engine::Lane::step(const EngineOptions& options) {
+void Engine::Lane::step(const EngineOptions& options, const StepCost& cost) {
   begin(std::exchange(coming, {}));
   const auto start = Clock::now();
   const int64_t keys = state->keys_attended(), prompts = state->prompt_tokens_read();
-  const int64_t readable = reading.empty() ? 0 : prompt_tokens(options);
+  const int64_t readable = reading.empty() ? 0 : prompt_tokens(options, cost);
   if (readable > 0) read(readable);
   const auto written = std::ssize(ids);
   if (texts.empty())
     state->finish_reading();
   else
     write();
-  cost.learn({written, state->prompt_tokens_read() - prompts, state->keys_attended() - keys}, seconds_since(start));
+  work = {written, state->prompt_tokens_read() - prompts, state->keys_attended() - keys};
+  seconds = seconds_since(start);
 }
 
 // Every text chooses; those that are done leave.
@@ -290,7 +291,13 @@ bool Engine::take_step() {
   std::vector<size_t> busy;
   for (size_t i = 0; i < lanes_.size(); ++i)
     if (!lanes_[i].idle()) busy.push_back(i);
-  parallel_for(static_cast<int64_t>(busy.size()), [&](int64_t i) { lanes_[busy[i]].step(options_); });
+  while (costs_.size() < busy.size()) {  // a guess: threads that are shared take as much longer
+    const auto sharing = static_cast<double>(costs_.size());
+    costs_.push_back(costs_.empty() ? StepCost() : costs_.back().times((sharing + 1) / sharing));
+  }
+  const auto step_of = [&](int64_t i) { lanes_[busy[i]].step(options_, costs_[busy.size() - 1]); };
+  parallel_for(static_cast<int64_t>(busy.size()), step_of);
+  for (const size_t i : busy) costs_[busy.size() - 1].learn(lanes_[i].work, lanes_[i].seconds);
   texts_of_step_ = busy.empty() ? 0 : running();
   most_used_ = std::max(most_used_, used());
   for (const size_t i : busy) go_on(lanes_[i]);

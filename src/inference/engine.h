@@ -90,15 +90,16 @@ class Engine {
     std::vector<int32_t> ids;   // the next token of each row
     std::vector<Text> coming;   // begin with the next step
     std::vector<Text> reading;  // whose prompts are not read to the end, in the order of the state's unread texts
-    StepCost cost;
-    int64_t owed = 0;  // tokens of prompts that writing has kept from being read
+    int64_t owed = 0;           // tokens of prompts that writing has kept from being read
+    StepWork work;              // of the last step
+    double seconds = 0;         // that it took
 
     bool idle() const { return texts.empty() && coming.empty() && reading.empty(); }
     void begin(std::vector<Text> begun);
-    int64_t prompt_tokens(const EngineOptions& options);
+    int64_t prompt_tokens(const EngineOptions& options, const StepCost& cost);
     void read(int64_t tokens);
     void write();
-    void step(const EngineOptions& options);
+    void step(const EngineOptions& options, const StepCost& cost);
     Text take(size_t index);
     Text take_reading(size_t index);
   };
@@ -118,7 +119,8 @@ class Engine {
   const Model& model_;
   EngineOptions options_;
   std::deque<Text> waiting_;
-  std::vector<Lane> lanes_;  // at least one
+  std::vector<Lane> lanes_;      // at least one
+  std::vector<StepCost> costs_;  // of a lane's step where one lane has all threads, where two share them, …
   int64_t set_aside_ = 0, most_used_ = 0;
   int64_t added_ = 0, texts_of_step_ = 0;
 };

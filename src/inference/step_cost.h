@@ -1,7 +1,9 @@
 #pragma once
 // StepCost: how long an engine step takes, by what it does. It costs something for itself (the weights are read once),
 // for every token that is written, for every token of a prompt, and for every key that one of them attends to. How much
-// is learned from step to step, so that it follows the model, the machine and what else the machine is doing.
+// is learned from step to step, so that it follows the model, the machine and what else the machine is doing. What took
+// longer than expected (memory that the system had to find, another program) may do so again at once: for some steps
+// all is expected to take longer.
 
 #include <array>
 #include <cstddef>
@@ -19,11 +21,12 @@ class StepCost {
  public:
   bool known() const { return known_; }  // some step was seen
   double seconds(const StepWork& work) const;
-  double per_written_token() const { return costs_[kWritten]; }
-  double per_prompt_token() const { return costs_[kPrompt]; }
-  double per_key() const { return costs_[kKeys]; }
+  double per_written_token() const { return caution_ * costs_[kWritten]; }
+  double per_prompt_token() const { return caution_ * costs_[kPrompt]; }
+  double per_key() const { return caution_ * costs_[kKeys]; }
 
   void learn(const StepWork& work, double seconds);
+  StepCost times(double factor) const;  // of a machine that is slower by it
 
  private:
   static constexpr size_t kStep = 0, kWritten = 1, kPrompt = 2, kKeys = 3, kParts = 4;
@@ -34,6 +37,7 @@ class StepCost {
   // thousand keys as long as one.
   Parts costs_ = {10, 1, 1, 0.001};
   bool known_ = false;
+  double caution_ = 1;
 };
 
 }  // namespace limpid

@@ -41,8 +41,8 @@ TEST(StepCost, LearnsWhatEachPartTakes) {
   EXPECT_NEAR(cost.per_prompt_token(), 0.3e-3, 0.1e-3);
 }
 
-// A machine that is twice as slow from now on is known as such a few steps later, and one step that took very long
-// hardly matters.
+// A machine that is twice as slow from now on is known as such a few steps later; one step that took very long is
+// expected to come again at once and hardly matters some steps later.
 TEST(StepCost, FollowsTheMachineAndNotASingleStep) {
   StepCost cost;
   Random random(4);
@@ -52,7 +52,14 @@ TEST(StepCost, FollowsTheMachineAndNotASingleStep) {
   }
   const StepWork work{.written = 64, .prompt = 40, .keys = 20000};
   cost.learn(work, 3);
+  EXPECT_GT(cost.seconds(work), 2 * true_seconds(work));
+  EXPECT_LT(cost.seconds(work), 4 * true_seconds(work));
+  for (int i = 0; i < 8; ++i) {
+    const StepWork next = some_work(random);
+    cost.learn(next, true_seconds(next));
+  }
   EXPECT_LT(cost.seconds(work), 1.3 * true_seconds(work));
+  EXPECT_DOUBLE_EQ(cost.times(2).seconds(work), 2 * cost.seconds(work));
   for (int i = 0; i < 30; ++i) {
     const StepWork next = some_work(random);
     cost.learn(next, 2 * true_seconds(next));
