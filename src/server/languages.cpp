@@ -46,6 +46,15 @@ const char* script_of(char32_t c) {
   return nullptr;
 }
 
+// How many letters of a text are of each script.
+std::map<std::string, int64_t> scripts_of(std::string_view text) {
+  std::map<std::string, int64_t> letters;
+  each_code_point(text, [&](char32_t c, std::string_view) {
+    if (const char* script = script_of(c)) ++letters[script];
+  });
+  return letters;
+}
+
 }  // namespace
 
 LanguagePair parse_language_pair(const std::string& text) {
@@ -68,16 +77,13 @@ std::string language_name(const std::string& code) {
   return found == known().end() ? code : found->second.name;
 }
 
+bool has_letters(std::string_view text) { return !scripts_of(text).empty(); }
+
 std::optional<DetectedLanguage> detect_language(std::string_view text, const std::vector<std::string>& languages) {
-  std::map<std::string, int64_t> letters;
+  std::map<std::string, int64_t> letters = scripts_of(text);
+  if (letters.empty()) return std::nullopt;
   int64_t all = 0;
-  each_code_point(text, [&](char32_t c, std::string_view) {
-    if (const char* script = script_of(c)) {
-      ++letters[script];
-      ++all;
-    }
-  });
-  if (all == 0) return std::nullopt;
+  for (const auto& [script, count] : letters) all += count;
   if (letters.contains("kana")) letters["kana"] += letters["han"];  // Japanese is written with both
   const auto most = std::max_element(letters.begin(), letters.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });

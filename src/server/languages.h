@@ -23,6 +23,9 @@ std::optional<LanguagePair> language_pair_of(const std::string& id);
 // A language's name in English; the code itself where it is not known.
 std::string language_name(const std::string& code);
 
+// Whether there is anything in it that tells a script.
+bool has_letters(std::string_view text);
+
 struct DetectedLanguage {
   std::string code;
   double confidence = 0;  // in per cent: the share of the text's letters that are of its script

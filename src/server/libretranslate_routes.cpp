@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "server/html_text.h"
 #include "server/json_fields.h"
 #include "server/openai_json.h"
 #include "server/text_length.h"
@@ -63,6 +64,14 @@ Texts read_texts_field(const json& body) {
   return texts;
 }
 
+// What of an HTML document is in its language: no tags.
+std::string words_of(const std::string& html) {
+  std::string words;
+  for (const HtmlPart& part : html_parts(html))
+    if (!part.stays) words += part.text;
+  return words;
+}
+
 class TranslationRoutes {
  public:
   TranslationRoutes(Server& server, const ServedModels& models, std::map<std::string, LanguagePair> pairs,
@@ -113,7 +122,7 @@ class TranslationRoutes {
                       fmt::format("Invalid request: {} texts, and {} are allowed", call.texts.size(), limits_.texts));
 
     std::vector<std::optional<DetectedLanguage>> detected(call.texts.size());
-    const ServedModel* model = source == "auto" ? model_of(call.texts, target, detected) : model_of(source, target);
+    const ServedModel* model = source == "auto" ? model_of(call, target, detected) : model_of(source, target);
     const auto done = [this, model, reply, detected, several = texts.several,
                        alternatives = call.alternatives](const Translated& translated) {
       if (model) count_tokens(&server_.metrics(), *model, translated.tokens_read, translated.tokens_written);
@@ -161,20 +170,24 @@ class TranslationRoutes {
     return result;
   }
 
+  // Null: both are the same language.
   const ServedModel* model_of(const std::string& source, const std::string& target) const {
-    bool knows_source = false;
+    bool is_source = false, is_target = false;
     for (const auto& [model, pair] : translators()) {
       if (pair.source == source && pair.target == target) return model;
-      knows_source = knows_source || pair.source == source;
+      is_source = is_source || pair.source == source;
+      is_target = is_target || pair.target == source;
     }
-    if (!knows_source) throw HttpError(400, fmt::format("{} is not supported", source));
+    if (source == target && (is_source || is_target)) return nullptr;
+    if (!is_source) throw HttpError(400, fmt::format("{} is not supported", source));
     throw HttpError(400, fmt::format("{} is not available as a target language for {}", target, source));
   }
 
   std::string cannot_tell() const { return "The language cannot be told from the script alone: name it as \"source\""; }
 
-  // One language for all texts of a request, as one model translates them.
-  const ServedModel* model_of(const std::vector<std::string>& texts, const std::string& target,
+  // One language for all texts of a request, as one model translates them; a text without letters ("2024") is in that
+  // of the others.
+  const ServedModel* model_of(const TranslationCall& call, const std::string& target,
                               std::vector<std::optional<DetectedLanguage>>& detected) const {
     std::vector<std::string> sources;
     for (const auto& [model, pair] : translators())
@@ -183,13 +196,18 @@ class TranslationRoutes {
     std::vector<std::string> candidates = sources;
     candidates.push_back(target);
     std::string code;
-    for (size_t i = 0; i < texts.size(); ++i) {
-      detected[i] = detect_language(texts[i], candidates);
+    for (size_t i = 0; i < call.texts.size(); ++i) {
+      const std::string text = call.html ? words_of(call.texts[i]) : call.texts[i];
+      if (!has_letters(text)) continue;
+      detected[i] = detect_language(text, candidates);
       if (!detected[i]) throw HttpError(400, cannot_tell());
       if (!code.empty() && detected[i]->code != code)
         throw HttpError(400, "The texts are in several languages: send one request for each");
       code = detected[i]->code;
     }
+    if (code.empty() && !call.texts.empty()) throw HttpError(400, cannot_tell());
+    for (auto& language : detected)
+      if (!language) language = {code, 0};
     return code.empty() || code == target ? nullptr : model_of(code, target);
   }
 
