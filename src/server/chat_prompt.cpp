@@ -32,10 +32,13 @@ ordered_json read_messages(const json& messages) {
     if (!message.is_object() || !message.contains("role") || !message["role"].is_string())
       JsonFields::refuse("messages", "A message is an object with \"role\" and \"content\".");
     for (const auto& [name, value] : message.items())
-      if (name != "role" && name != "content" && name != "name" && !value.is_null())
+      if (name != "role" && name != "content" && name != "name" && !value.empty())  // null and [] say nothing
         JsonFields::refuse("messages", fmt::format("A message's \"{}\" is not supported here.", name.substr(0, 100)));
+    const json content = message.value("content", json());
+    if (content.is_null() && message["role"] != "assistant")
+      JsonFields::refuse("messages", "A message is an object with \"role\" and \"content\".");
     ordered_json& entry = result.emplace_back(ordered_json{{"role", message["role"]}});
-    entry["content"] = text_of(message.contains("content") ? message["content"] : json());
+    entry["content"] = text_of(content);
     if (message.contains("name")) entry["name"] = message["name"];
   }
   return result;

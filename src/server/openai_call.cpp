@@ -110,7 +110,8 @@ OpenAiCall read_call(JsonFields& fields) {
   if (call.options.top_p == 0) call.options.temperature = 0;  // the likeliest token alone
   if (call.options.top_p == 0) call.options.top_p = 1;
   call.options.min_p = fields.number("min_p", 0, 1);
-  call.options.top_k = fields.whole("top_k", 0, 1 << 30);
+  call.options.top_k = fields.whole("top_k", -1, 1 << 30);
+  if (call.options.top_k == -1) call.options.top_k = 0;  // as other servers say that it is off
   call.options.repetition_penalty = fields.number("repetition_penalty", 0.01, 100);
   call.options.max_tokens = fields.whole("max_tokens", 0, kMostTokens);
   call.sampling.presence_penalty = fields.number("presence_penalty", -2, 2).value_or(0);

@@ -65,9 +65,12 @@ struct OpenAiRoutes {
     fields.unless("modalities", json::array({"text"}));
     fields.unless("tools", json::array());
     fields.unless("functions", json::array());
-    fields.unless("tool_choice", "none");
-    fields.unless("function_call", "none");
+    for (const char* name : {"tool_choice", "function_call"}) {
+      const json* choice = fields.any(name);
+      if (choice && *choice != "auto") fields.unless(name, "none");  // without tools there is nothing to choose from
+    }
     fields.ignore({"parallel_tool_calls"});
+    model.writer();  // refuses a model that writes nothing
     const json& messages = fields.needed("messages");
     const json* extra = fields.any("chat_template_kwargs");
     fields.finish();

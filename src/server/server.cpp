@@ -132,7 +132,7 @@ void Server::check_admission(const Request& head, const Router::Match& match) co
 }
 
 Admission Server::admit(Request& head) {
-  head.id = fmt::format("req-{}", ++numbers_);
+  head.id = fmt::format("req-{}-{}", name_, ++numbers_);
   Admission admission;
   const Router::Match match = router_.find(head.method, head.path);
   admission.endless = match.route && match.route->options.endless;

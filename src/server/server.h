@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 
 #include "server/access.h"
@@ -78,6 +79,7 @@ class Server {
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Workers> workers_, heavy_workers_;  // gone before the transport is
   std::atomic<bool> ready_ = false, stopping_ = false;
+  const std::string name_ = fmt::format("{:08x}", std::random_device{}());  // requests' ids differ from a replica's
   std::atomic<int64_t> numbers_ = 0;
 };
 

@@ -134,6 +134,8 @@ TEST_F(Serving, CompletesAndCounts) {
   const json& usage = answer["usage"];
   EXPECT_EQ(usage["total_tokens"], usage["prompt_tokens"].get<int>() + usage["completion_tokens"].get<int>());
   EXPECT_GE(usage["prompt_tokens"], 10);
+  start({}, {});
+  EXPECT_NE(completion({})["id"], answer["id"]) << "of another server, though it is its first request too";
 }
 
 TEST_F(Serving, EchoScoresThePrompt) {
@@ -209,6 +211,7 @@ TEST_F(Serving, RefusesWhatItCannotDo) {
   EXPECT_EQ(status({{"prompt", std::string(5000, 'a')}}), 400);
   EXPECT_EQ(status({{"model", "none"}}), 404);
   EXPECT_EQ(status({{"user", "me"}, {"store", false}}), 200);
+  EXPECT_EQ(status({{"top_k", -1}}), 200);
   EXPECT_EQ(post("/v1/completions", json::array()).status, 400);
   for (const char* body : {"", "{", "{\"model\": 1, \"model\": 1}"}) {
     const HttpAnswer answer = ask(server_->port(), "POST", "/v1/completions", body);
@@ -268,6 +271,14 @@ TEST_F(Serving, TalksByTheTemplateOfTheModel) {
   EXPECT_EQ(refused.status, 400);
   EXPECT_THAT(refused.body, HasSubstr("no tools"));
   EXPECT_EQ(answer("talker", talk, {{"chat_template_kwargs", 1}}).status, 400);
+  // An answer of OpenAI's given back as it came, and words about tools where there are none.
+  json longer = talk;
+  longer.push_back({{"role", "assistant"}, {"content", "fox"}, {"refusal", nullptr}, {"annotations", json::array()}});
+  EXPECT_EQ(answer("talker", longer, {{"tools", json::array()}, {"tool_choice", "auto"}}).status, 200);
+  longer.back()["tool_calls"] = {{{"id", "a"}}};
+  EXPECT_THAT(answer("talker", longer).body, HasSubstr("tool_calls"));
+  EXPECT_THAT(answer("talker", talk, {{"tool_choice", "required"}}).body, HasSubstr(R"("param":"tool_choice")"));
+  EXPECT_EQ(answer("talker", {{{"role", "user"}}}).status, 400) << "nothing is said";
   const HttpAnswer mute = answer("mute", talk);
   EXPECT_EQ(mute.status, 400);
   EXPECT_THAT(mute.body, HasSubstr("line 1"));
@@ -451,6 +462,9 @@ TEST_F(Serving, EmbedsInBothFormats) {
       json::parse(post("/v1/embeddings", {{"model", "reader"}, {"input", "a"}, {"dimensions", 5}}).body);
   EXPECT_EQ(shorter["data"][0]["embedding"].size(), 5);
   EXPECT_EQ(post("/v1/completions", {{"model", "reader"}, {"prompt", "the"}}).status, 400);
+  const json talk = {{{"role", "user"}, {"content", "fox"}}};
+  EXPECT_THAT(post("/v1/chat/completions", {{"model", "reader"}, {"messages", talk}}).body,
+              HasSubstr("writes no text"));
 }
 
 TEST_F(Serving, TranslatesAsLibreTranslateDoes) {
@@ -488,10 +502,23 @@ TEST_F(Serving, TranslatesAsLibreTranslateDoes) {
   EXPECT_THAT(translated("the fox &none;", "html"), testing::EndsWith("&none;")) << "as it is";
   EXPECT_EQ(translated("\u00A0", "html"), "\u00A0");
   EXPECT_THAT(translated("<a title=\"x > y\">the fox</a>", "html"), testing::StartsWith("<a title=\"x > y\">"));
+  for (const char* code : {"en", "ko"})
+    EXPECT_EQ(json::parse(post("/translate", {{"q", "x"}, {"source", code}, {"target", code}}).body),
+              json({{"translatedText", "x"}}));
+  EXPECT_EQ(post("/translate", {{"q", "x"}, {"source", "de"}, {"target", "de"}}).status, 400);
   const HttpAnswer wrong = post("/translate", {{"q", "x"}, {"source", "de"}, {"target", "ko"}});
   EXPECT_EQ(wrong.status, 400);
   EXPECT_EQ(json::parse(wrong.body), json({{"error", "de is not supported"}}));
   EXPECT_EQ(json::parse(post("/detect", {{"q", "가나다"}}).body)[0]["language"], "ko");
+  const auto found_in = [&](const json& texts) {
+    const HttpAnswer answer =
+        post("/translate", {{"q", texts}, {"source", "auto"}, {"target", "ko"}, {"format", "html"}});
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return json::parse(answer.body)["detectedLanguage"];
+  };
+  EXPECT_EQ(found_in("<section class=\"introduction\">가나다</section>")["language"], "ko") << "not by its tags";
+  EXPECT_EQ(found_in({"the fox", "2024"})[1], json({{"confidence", 0.0}, {"language", "en"}}));
+  EXPECT_EQ(post("/translate", {{"q", "2024"}, {"source", "auto"}, {"target", "ko"}}).status, 400);
   start({}, {}, "s3cret");
   EXPECT_EQ(post("/translate", {{"q", "x"}, {"source", "en"}, {"target", "ko"}}).status, 403);
   EXPECT_EQ(post("/translate", {{"q", "x"}, {"source", "en"}, {"target", "ko"}, {"api_key", "s3cret"}}).status, 200);
