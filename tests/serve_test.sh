@@ -137,10 +137,18 @@ if PATH=$PATH:/usr/sbin command -v haproxy >/dev/null; then
   sed "s/:8080/:$front/; s/:8081/:${ports[0]}/; s/:8082/:${ports[1]}/" docs/haproxy.cfg >haproxy.cfg
   PATH=$PATH:/usr/sbin haproxy -f haproxy.cfg >haproxy.log 2>&1 &
   pids+=($!)
-  through() { curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$front/v1/completions" -d '{"prompt": "Anna", "max_tokens": 4}'; }
+  printf '{"prompt": "Anna", "max_tokens": 4, "user": "%040000d"}' 0 >large
+  through() { curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$front/v1/completions" -d @large; }
   for ((i = 0; i < 100; ++i)); do [[ $(through) == 200 ]] && break; sleep 0.1; done
   [[ $(through) == 200 ]] || wrong "HAProxy does not reach the replicas: $(tail -3 haproxy.log)"
+  kill -STOP "$pid" # so that it has requests that it has not begun to answer
+  clients=()
+  for ((i = 0; i < 4; ++i)); do through >"answer$i" & clients+=($!); done
+  sleep 0.3
+  [[ $(cat answer?) == 200200200200 ]] && wrong 'no request went to the replica that stands still'
   kill -9 "$pid"
+  wait "${clients[@]}"
+  [[ $(cat answer?) == 200200200200 ]] || wrong "answers beside the end of a replica: $(cat answer?)"
   for ((i = 0; i < 4; ++i)); do [[ $(through) == 200 ]] || wrong 'HAProxy does not go on with one replica'; done
   address=$of_document
 else
