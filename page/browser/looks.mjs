@@ -86,6 +86,8 @@ export const looks = (tools) => {
     await guest.locator('.banner button').last().click();
     await settled(guest);
     expect((await guest.locator('.strip button').count()) > 0, 'the key does not open the server');
+    await guest.goto(`${guarded.address}/#/residual?${new URLSearchParams({ text: 'Michael Jordan plays the sport of', 'o.residual': 'trace', 'o.subject': 'Michael Jordan' })}`);
+    await guest.locator('.maps .heatmap').first().waitFor({ timeout: 20000 }).catch(() => expect(false, 'with a key the stream of a trace does not come'));
     await guarded.stop();
     await guest.locator('header input[type=text]').fill('Another text');
     await guest.keyboard.press('Enter');
@@ -109,6 +111,15 @@ export const looks = (tools) => {
         expect(end <= height, `${room} ends at ${end.toFixed(0)} of ${height} pixels`);
         const wide = await guest.evaluate(() => document.documentElement.scrollWidth);
         expect(wide <= width, `${room} is ${wide} of ${width} pixels wide`);
+      }
+      for (const [room, more] of [['attention', {}], ['training', {}], ['laboratory', {}]]) {
+        await guest.goto(`${server.address}/#/${room}?${new URLSearchParams({ model: 'translator', text, target, ...more })}`);
+        await settled(guest);
+        if (room === 'training') await guest.locator('.charts svg text').first().waitFor();
+        const cut = await guest.evaluate(() => [
+          ...[...document.querySelectorAll('main h1, main .steps, main .formula, nav .room')].filter((one) => one.scrollWidth > one.clientWidth + 1),
+          ...[...document.querySelectorAll('.charts svg text')].filter((one) => one.getBBox().x < 0)].map((one) => one.textContent.trim().slice(0, 30)));
+        expect(!cut.length, `${room} at ${width} pixels cuts off ${cut.join(', ')}`);
       }
       const tall = await guest.evaluate(() => document.documentElement.scrollHeight);
       expect(tall <= height, `nothing to see, and yet the page is ${tall} of ${height} pixels high`);

@@ -61,6 +61,32 @@ export const numbers = ({ page, open, expect, near, savedJson, look, shell, say,
       expect((await page.locator('aside .command .note').textContent()).includes('temperature 1'), 'what the sliders do is said to be of the command');
     },
 
+    async 'each step of a head in a sentence and in small'() {
+      const tap = async (name) => (await look('lm', 'heatmap', texts.lm, '--tap', `blocks.1.attn.${name}`)).maps[2].values;
+      const [scores, weights] = [await tap('scores'), await tap('pattern')];
+      const last = weights.length - 1;
+      const best = weights[last].indexOf(Math.max(...weights[last]));
+      const sentence = async (step, more = {}) => { await open('attention', 'lm', { layer: 1, head: 2, 'o.step': step, ...more }); return page.locator('.one .answer > p').textContent(); };
+      const numbersIn = (text) => (text.replaceAll('−', '-').match(/-?\d+(\.\d+)?(e-?\d+)?/g) ?? []).map(Number);
+      const product = scores[last][best] * Math.sqrt(8);
+      const says = async (step, number) => { const text = await sentence(step); expect(numbersIn(text).some((one) => near(one, number, 1e-3)), `${step}: "${text}" has not ${number}`); };
+      await says('product', product);
+      await says('scores', product);
+      await says('scores', scores[last][best]);
+      await says('values', Math.max(...weights[last]).toPrecision(2));
+      await says('out', 32);
+      const masked = await sentence('masked', { position: 2 });
+      expect(numbersIn(masked).join() === `3,${weights.length},${weights.length - 3},0`, `the mask: "${masked}"`);
+      expect((await sentence('masked')).includes('nothing is masked'), 'the last token has something masked');
+      await open('attention', 'lm', { layer: 1, head: 2 });
+      const painted = await page.locator('.steps canvas').evaluateAll((list) => list.map((canvas) => new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size));
+      expect(painted.length === 9 && painted.every((colours) => colours > 3), `the steps in small have ${painted} colours`);
+      await page.locator('.steps input:checked').focus();
+      await page.keyboard.press('ArrowRight');
+      await settled(page);
+      expect(page.url().includes('o.step=values'), 'arrow keys do not go from step to step');
+    },
+
     async 'the strips of a network, the map, and the lens through time'() {
       await open('feedforward', 'lm', { layer: 1, neuron: 5, position: 3 });
       const shown = Object.fromEntries(await page.locator('aside dl div').evaluateAll((list) => list.map((one) => [one.querySelector('dt').textContent, Number(one.querySelector('dd').textContent.replace('−', '-').replace('e−', 'e-'))])));

@@ -1,60 +1,80 @@
-// Screenshots of every room: node browser/screenshots.mjs ADDRESS FOLDER [--all]
-// ADDRESS is that of a running `limpid serve`; --all adds phone and projector sizes, both themes and both languages. --documents
-// makes the pictures of docs/page.md and docs/page.ko.md instead, of the models "translator" and "facts" that they train.
+// Screenshots of every room: node browser/screenshots.mjs ADDRESS FOLDER [--all | --looks 375-dark-ko,1280-light-en] [--model NAME] [--only ROOM]
+// ADDRESS is that of a running `limpid serve`; a look is a width, a theme and a language (--all: the twelve of 375, 1280 and 2560
+// pixels). On a phone the whole page is drawn, elsewhere what a screen shows. --documents makes the pictures of docs/page.md and
+// docs/page.ko.md instead, of the models "translator" and "facts" that they train.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBrowser, settled } from './chromium.mjs';
 
 const [address, folder, ...rest] = process.argv.slice(2);
 if (!address || !folder) {
-  console.error('Usage: node browser/screenshots.mjs ADDRESS FOLDER [--all] [--model NAME] [--only ROOM] [--with QUERY] [--width N] [--theme T] [--language L]');
+  console.error('Usage: node browser/screenshots.mjs ADDRESS FOLDER [--all | --looks WIDTH-THEME-LANGUAGE,…] [--model NAME] [--only ROOM] | --documents');
   process.exit(2);
 }
 const option = (name) => (rest.includes(name) ? rest[rest.indexOf(name) + 1] : undefined);
-const model = option('--model');
-const only = option('--only');
-const more = option('--with') ?? ''; // put into every address: "text=…&position=3"
-// Room, what the address says, name of the picture.
-const views = [
-  ['text', ''], ['embedding', ''], ['embedding', 'o.embedding=near', 'near'], ['embedding', 'o.embedding=products', 'products'], ['embedding', 'o.embedding=map', 'map'], ['embedding', 'o.embedding=positions', 'positions'],
-  ['attention', 'layer=1'], ['attention', 'layer=1&o.attention.view=lines', 'lines'], ['attention', 'layer=1&o.step=qk', 'qk'], ['attention', 'layer=1&o.step=masked', 'masked'], ['attention', 'layer=1&o.step=values', 'values'],
-  ['feedforward', 'layer=1&neuron=17'], ['feedforward', 'layer=1&o.feedforward=text', 'text'], ['residual', ''], ['residual', 'o.residual=attribution', 'attribution'], ['residual', 'o.residual=trace', 'trace'],
-  ['output', 'o.temperature=1.5'], ['output', 'o.output=steps', 'steps'], ['output', 'o.output=beam', 'beam'], ['parameters', ''], ['parameters', 'o.parameters=tensor', 'tensor'],
-  ['training', ''], ['training', 'o.training=samples', 'samples'], ['training', 'o.training=recorded', 'recorded'], ['training', 'o.training=recipe', 'recipe'],
-  ['laboratory', ''], ['laboratory', 'o.laboratory=superposition', 'superposition'],
-];
-const looks = rest.includes('--all')
-  ? [375, 1280, 2560].flatMap((width) => ['light', 'dark'].flatMap((theme) => ['en', 'ko'].map((language) => ({ width, theme, language }))))
-  : [{ width: Number(option('--width') ?? 1280), theme: option('--theme') ?? 'light', language: option('--language') ?? 'en' }];
+const everyLook = [375, 1280, 2560].flatMap((width) => ['light', 'dark'].flatMap((theme) => ['en', 'ko'].map((language) => `${width}-${theme}-${language}`)));
+const looks = rest.includes('--all') ? everyLook : (option('--looks') ?? '1280-light-en').split(',');
 
 mkdirSync(folder, { recursive: true });
 const browser = await openBrowser();
-if (rest.includes('--documents')) {
-  await documents();
-  process.exit(0);
-}
-for (const { width, theme, language } of looks) {
-  const page = await browser.newPage();
-  await page.setViewportSize({ width, height: width === 375 ? 812 : width === 2560 ? 1440 : 800 });
-  await page.addInitScript(([t, l]) => {
-    localStorage.setItem('limpid.tour', 'seen');
-    localStorage.setItem('limpid.theme', t);
-    localStorage.setItem('limpid.language', l);
-  }, [theme, language]);
-  page.on('console', (message) => message.type() === 'error' && console.error(message.text()));
-  page.on('pageerror', (error) => console.error(error.message));
-  for (const [room, query, part] of views) {
-    if (only && room !== only) continue;
-    const name = part ? `${room}-${part}` : room;
-    await page.goto(`${address}/#/${room}?${[model ? `model=${model}` : '', more, query].filter(Boolean).join('&')}`);
-    await page.reload();
-    await settled(page);
-    const suffix = looks.length > 1 ? `-${width}-${theme}-${language}` : '';
-    await page.screenshot({ path: join(folder, `${name}${suffix}.png`) });
-  }
-  await page.close();
-}
+await (rest.includes('--documents') ? documents() : everyRoom());
 await browser.close();
+
+// Room, what the address says, name of the picture, and what is done before it is taken.
+function viewsOf(model) {
+  const stack = model.stacks[model.stacks.length - 1];
+  const first = `${stack?.scope ?? 'decoder'}.0`;
+  const [text, subject] = model.two_sided ? ['text=The teacher reads three books.&target=선생님은 책 세 권을 읽어요.', 'The teacher'] : ['text=Michael Jordan plays the sport of', 'Michael Jordan'];
+  const changes = (list) => `interventions=${encodeURIComponent(JSON.stringify(list))}`;
+  const silenced = stack?.ffn ? [{ zero: `${first}.attn.z[head 1]`.replace('.attn.', model.two_sided ? '.self_attn.' : '.attn.') }, { scale: `${first}.ffn_out@-1`, by: 3 }] : [{ scale: `${first}.h`, by: 0.5 }];
+  const options = (room, name, values) => values.map((value) => [room, `o.${name}=${value}`, value]);
+  const click = (name) => (page) => page.getByRole('button', { name }).first().click();
+  const tour = async (page, steps) => { await click(/^(Tour|둘러보기)$/)(page); for (let i = 1; i < steps; i++) await click(/^(Next|다음)$/)(page); };
+  const likeliest = async (page) => { for (let i = 0; i < 3; i++) { await click(/^(Take the likeliest|가장 그럴듯한 것 고르기)$/)(page); await settled(page); } };
+  const inspector = async (page) => { if (await page.locator('.handle').isVisible()) await page.locator('.handle').click(); };
+  const cross = model.two_sided && stack?.attention.includes('cross_attn') ? 'stack=decoder&attention=cross_attn&layer=1' : '';
+  const views = [
+    ['text', ''], ['text', `text=${'plays '.repeat(3000).trim()}`, 'long'], ['text', '', 'tour', (page) => tour(page, 1)], ['text', '', 'tour-map', (page) => tour(page, 3)],
+    ['embedding', ''], ...options('embedding', 'embedding', ['near', 'products', 'map', 'positions']),
+    ['attention', 'layer=1'], ...(model.family === 'recurrent' ? [] : options('attention', 'step', ['qk', 'product', 'scores', 'masked', 'values', 'out'])), ['attention', '', 'inspector', inspector], ['attention', 'layer=1&o.attention.view=lines', 'lines'],
+    ...(cross ? [['attention', cross, 'cross'], ['attention', `${cross}&o.attention.view=words`, 'words']] : []),
+    ['attention', `${changes(silenced)}&o.compare=both`, 'both'],
+    ['feedforward', 'layer=1&neuron=17'], ...options('feedforward', 'feedforward', ['text']), ['feedforward', 'layer=1', 'none'],
+    ['residual', ''], ...options('residual', 'residual', ['attribution']), ['residual', `o.residual=trace&o.subject=${subject}`, 'trace'], ['residual', 'o.residual=trace', 'untraced'],
+    ['output', 'o.temperature=1.5'], ...(model.writes ? [['output', 'o.output=steps', 'steps', likeliest], ['output', 'o.output=beam', 'beam']] : []),
+    ['output', changes(silenced), 'changed', async (page) => { await inspector(page); await page.locator('details.own summary').click(); }],
+    ['parameters', ''], ...options('parameters', 'parameters', ['tensor']),
+    ['training', ''], ...options('training', 'training', ['samples', 'recorded', 'recipe']),
+    ['laboratory', ''], ...options('laboratory', 'laboratory', ['superposition', 'induction', 'facts', 'sae']), ['laboratory', 'o.experiment=parameters', 'experiment'],
+  ];
+  return views.map(([room, query, ...more]) => [room, query.includes('text=') ? query : `${text}&${query}`, ...more]);
+}
+
+async function everyRoom() {
+  const name = option('--model');
+  const model = await (await fetch(`${address}/inspect/model${name ? `?model=${name}` : ''}`)).json();
+  for (const look of looks) {
+    const [width, theme, language] = look.split('-');
+    const page = await browser.newPage();
+    await page.setViewportSize({ width: Number(width), height: { 375: 812, 2560: 1440 }[width] ?? 800 });
+    await page.addInitScript(([t, l]) => {
+      localStorage.setItem('limpid.tour', 'seen');
+      localStorage.setItem('limpid.theme', t);
+      localStorage.setItem('limpid.language', l);
+    }, [theme, language]);
+    page.on('pageerror', (error) => console.error(`${look}: ${error.message}`));
+    for (const [room, query, part, act] of viewsOf(model)) {
+      if (option('--only') && room !== option('--only')) continue;
+      await page.goto(`${address}/?${look}#/${room}?${[name ? `model=${name}` : '', query].filter(Boolean).join('&')}`);
+      await page.reload();
+      await settled(page).catch((error) => console.error(error.message));
+      await act?.(page);
+      if (act) await settled(page);
+      await page.screenshot({ path: join(folder, `${[room, part].filter(Boolean).join('-')}-${look}.png`), fullPage: width === '375' });
+    }
+    await page.close();
+  }
+}
 
 // One picture per room and language, as WebP, which the browser itself can write.
 async function documents() {
@@ -97,5 +117,4 @@ async function documents() {
       }, png);
       writeFileSync(join(folder, `${room}.${language}.webp`), Buffer.from(webp.split(',')[1], 'base64'));
     }
-  await browser.close();
 }

@@ -75,6 +75,40 @@ export const typing = ({ page, open, quiet, expect, texts, server, browser, forg
       forget();
     },
 
+    async 'a walk by the keyboard alone'() {
+      const tabTo = async (place, what) => {
+        for (let i = 0; i < 120; i++) {
+          await page.keyboard.press('Tab');
+          if (await place.evaluate((one) => one === document.activeElement).catch(() => false)) return;
+        }
+        expect(false, `Tab does not lead to ${what}`);
+      };
+      await open('text', 'lm');
+      await tabTo(page.locator('header input[type=text]'), 'the text');
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type('Roger Federer plays the sport of');
+      await page.keyboard.press('Enter');
+      await settled(page);
+      expect((await page.locator('.strip').textContent()).includes('Federer'), 'the sentence typed is not read');
+      await tabTo(page.locator('nav button').nth(2), 'the rooms');
+      await page.keyboard.press('Enter');
+      await settled(page);
+      expect((await page.locator('main h1').textContent()) === 'Attention', 'Enter does not open a room');
+      await tabTo(page.locator('.grid .plot'), 'the heads');
+      await page.keyboard.press('ArrowRight');
+      await settled(page);
+      expect(page.url().includes('head=1'), 'an arrow key does not choose the next head');
+      await tabTo(page.getByRole('button', { name: 'Silence this head' }), 'what changes a head');
+      await page.keyboard.press('Enter');
+      await page.locator('.shelf li').waitFor();
+      await settled(page);
+      await tabTo(page.locator('.shelf li button'), 'the shelf');
+      await page.keyboard.press('Enter');
+      await settled(page);
+      expect((await page.locator('.shelf').count()) === 0, 'Enter does not take an intervention from the shelf');
+      await quiet('the keyboard alone');
+    },
+
     async 'refusals in Korean, curves by keys, bars read out'() {
       const guest = await browser.newPage();
       await guest.addInitScript(() => { localStorage.setItem('limpid.tour', 'seen'); localStorage.setItem('limpid.language', 'ko'); });

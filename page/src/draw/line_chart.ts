@@ -53,7 +53,7 @@ export function chart(series: Series[], width: number, height: number, margin: {
   return {
     paths: series.map((one) => ({ name: one.name, path: draw(one.points) ?? '' })),
     xTicks: x.ticks(across).map((value) => ({ at: x(value), text: x.tickFormat(across, value >= 10000 ? '~s' : undefined)(value) })),
-    yTicks: y.ticks(4).map((value) => ({ at: y(value), text: log ? String(value) : y.tickFormat(4)(value) })).slice(0, 8),
+    yTicks: y.ticks(4).map((value) => ({ at: y(value), text: log ? String(value) : y.tickFormat(4, value >= 10000 ? '~s' : undefined)(value) })).slice(0, 8),
     x, y, invertX: (pixel) => x.invert(pixel),
   };
 }

@@ -1,5 +1,7 @@
 // What went wrong, as a sentence with a next step in the reader's language. The server's own words, which are English, stand in it.
 import { ServerError } from '../client/client';
+import { count } from '../data/numbers';
+import { store } from '../state/store.svelte';
 import { t } from '.';
 
 type Subject = 'text' | 'words' | 'subject' | 'interventions' | 'place';
@@ -12,9 +14,10 @@ const subjects: Record<string, Subject> = {
 export function sentenceOf(error: unknown, about?: Subject): string {
   if (!(error instanceof ServerError)) return t('error.broken', { message: error instanceof Error ? error.message : String(error) });
   const { failure, code, param, length, limit } = error;
-  const message = /[.!?]$/.test(error.message) || !error.message ? error.message : `${error.message}.`;
+  const said = error.message.replace(/^\[\w+\] /, ''); // the part of the program that says it
+  const message = /[.!?]$/.test(said) || !said ? said : `${said}.`;
   if (failure !== 'refused') return t(`error.${failure}`, { message });
-  if (code === 'context_length_exceeded' && limit) return t('error.long', { length, most: limit });
+  if (code === 'context_length_exceeded') return limit ? t('error.long', { length: count(length ?? 0, store.language), most: count(limit, store.language) }) : t('error.longest');
   const subject = subjects[param] ?? about;
   return subject ? t(`error.param.${subject}`, { message }) : t('error.refused', { message });
 }
