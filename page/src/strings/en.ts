@@ -95,7 +95,7 @@ export const en = {
   'tour.1.title': 'Your sentence, a real model', 'tour.1.text': 'Type any sentence here. Everything on this page is computed from it by the model that runs on this machine; no number is made up, and nothing leaves the machine.',
   'tour.2.title': 'Tokens', 'tour.2.text': 'The model reads these pieces. Select one, here or anywhere: it is lit everywhere, and every figure turns to it.',
   'tour.3.title': 'The map', 'tour.3.text': 'The architecture of this very model, read from below upwards. The green line is the residual stream; attention and feed-forward networks branch off and add to it. Click a part to enter its room.',
-  'tour.4.title': 'The rooms', 'tour.4.text': 'Each room answers one question. This is attention: the small pictures are all heads, the large one is where the chosen head looks.',
+  'tour.4.title': 'The rooms', 'tour.4.text': 'Each room answers one question. This is attention: the small pictures at the left are all heads, the row beside them is what the chosen head computes, step by step, and the large one is the chosen step.',
   'tour.5.title': 'The microscope', 'tour.5.text': 'Point at any number and see here what made it: the query, the key, their product. With the keyboard, use the arrow keys inside a figure.',
   'tour.6.title': 'Change it', 'tour.6.text': 'Silence a head, scale a neuron, patch in another text, and see before and after. The command line beside it gives you the same numbers in a terminal.',
 };
