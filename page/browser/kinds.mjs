@@ -58,7 +58,7 @@ export const otherKinds = ({ browser, program, folder, rooms, expect, near }) =>
     const gemma = await rows();
     expect((await formula()).includes('tanh') && near(2 * Math.tanh(gemma['q · k'] / Math.sqrt(5) / 2), gemma['Capped at ±2.00'], 1e-3), `the cap of Gemma 2: ${await formula()} ${JSON.stringify(gemma)}`);
     await open('attention', 'gpt_neox', { 'o.step': 'rot' });
-    expect((await text()).includes('turned by its position') && (await page.locator('main .one canvas').count()) === 2, 'queries and keys are not shown as they are turned');
+    expect((await text()).includes('turned by its position') && (await page.locator('main .one .heatmap canvas').count()) === 2, 'queries and keys are not shown as they are turned');
 
     for (const [model, said] of [['gpt_neox', 'x←x+attention(normx)+FFN(norm′x)'], ['gemma2', 'x←x+norm′attention(normx)'], ['olmo2', 'x←x+normattention(x)'], ['t5', 'x←x+attention(normx)'], ['mixtral', 'x←x+experts(normx)']]) {
       await open('residual', model);

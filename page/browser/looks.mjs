@@ -112,8 +112,10 @@ export const looks = (tools) => {
         const wide = await guest.evaluate(() => document.documentElement.scrollWidth);
         expect(wide <= width, `${room} is ${wide} of ${width} pixels wide`);
       }
-      for (const [room, more] of [['attention', {}], ['training', {}], ['laboratory', {}]]) {
-        await guest.goto(`${server.address}/#/${room}?${new URLSearchParams({ model: 'translator', text, target, ...more })}`);
+      const tall = await guest.evaluate(() => document.documentElement.scrollHeight);
+      expect(tall <= height, `nothing to see, and yet the page is ${tall} of ${height} pixels high`);
+      for (const room of ['attention', 'training', 'laboratory']) {
+        await guest.goto(`${server.address}/#/${room}?${new URLSearchParams({ model: 'translator', text, target })}`);
         await settled(guest);
         if (room === 'training') await guest.locator('.charts svg text').first().waitFor();
         const cut = await guest.evaluate(() => [
@@ -121,8 +123,6 @@ export const looks = (tools) => {
           ...[...document.querySelectorAll('.charts svg text')].filter((one) => one.getBBox().x < 0)].map((one) => one.textContent.trim().slice(0, 30)));
         expect(!cut.length, `${room} at ${width} pixels cuts off ${cut.join(', ')}`);
       }
-      const tall = await guest.evaluate(() => document.documentElement.scrollHeight);
-      expect(tall <= height, `nothing to see, and yet the page is ${tall} of ${height} pixels high`);
     }
     // A picture that is saved at a projector is no larger than what is drawn in it.
     await guest.goto(`${server.address}/#/output?model=lm&text=Michael+Jordan`);
