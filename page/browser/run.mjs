@@ -286,6 +286,11 @@ const tests = {
     expect((await page.locator('.shelf').count()) === 0, 'the shelf stays');
     expect(truth.tokens.length > 0, 'look intervene says nothing');
     await quiet('interventions');
+    await open('output', 'encoder', { interventions: JSON.stringify([{ scale: 'blocks.1.resid_post@-1', by: -5 }]) });
+    const filled = await look('encoder', 'intervene', texts.encoder, '--scale', 'blocks.1.resid_post@-1=-5');
+    const bars = await savedJson();
+    const shared = filled.tokens.filter((token) => bars.some((one) => one.id === token.id));
+    expect(shared.length > 1 && shared.every((token) => near(bars.find((one) => one.id === token.id).raw, token.probability_after, 1e-4)) && (await page.locator('main figure rect.before').count()) === bars.length, 'an encoder is not shown before and after');
     await open('parameters', 'lm', { interventions: JSON.stringify([{ edit: 'h.1.mlp.c_proj.weight[5,:]*=0' }]) });
     await quiet('weight edit');
   },
