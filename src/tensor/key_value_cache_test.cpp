@@ -187,6 +187,28 @@ TEST(KeyValueCache, MuchMemoryGoesBackToTheSystem) {
   EXPECT_LT(resident_bytes(), before + (int64_t{50} << 20));
 }
 
+// Texts that began together end together, and others follow: pages would come anew from the system.
+TEST(KeyValueCache, MemoryThatIsUsedAgainSoonIsKept) {
+  constexpr int64_t kMegabytes = 400, kCols = 1024;
+  const int64_t rows = (kMegabytes << 20) / (2 * kCols * static_cast<int64_t>(sizeof(real)));
+  const std::vector<real> numbers(rows * kCols, 1);
+  const ConstMatrix matrix{numbers.data(), rows, kCols}, few{numbers.data(), 1, kCols};
+  const int64_t before = resident_bytes();
+  {
+    Entry lasting;
+    lasting.append(few, few);
+    {
+      Entry large;
+      large.append(matrix, matrix);
+    }
+    EXPECT_GT(resident_bytes(), before + ((kMegabytes - 50) << 20));
+    Entry next;
+    next.append(few, few);
+    EXPECT_GT(resident_bytes(), before + ((kMegabytes - 50) << 20));
+  }
+  EXPECT_LT(resident_bytes(), before + (int64_t{50} << 20));
+}
+
 TEST(KeyValueCache, WhatWasSavedCanBeGoneOnFrom) {
   KeyValueCache cache(1);
   append_all(cache, 0, 20);
