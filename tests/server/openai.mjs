@@ -82,6 +82,11 @@ if (chatter !== "-") {
   for await (const chunk of await client.chat.completions.create({ ...ask, stream: true }))
     said += chunk.choices[0]?.delta?.content ?? "";
   assert.equal(said, answer.choices[0].message.content);
+  // the client's own collector of streams, and its message given back as it came
+  const { message } = (await client.chat.completions.stream(ask).finalChatCompletion()).choices[0];
+  assert.equal(message.content, said);
+  const goesOn = [...messages, message, { role: "user", content: "the dog" }];
+  assert.ok((await client.chat.completions.create({ ...ask, messages: goesOn })).usage.prompt_tokens > answer.usage.prompt_tokens);
 }
 
 if (reader !== "-") {
