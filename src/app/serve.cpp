@@ -173,7 +173,7 @@ int run_serve(int argc, char** argv) {
       access.host);
   const Signals signals;
   allow_many_files();
-  options.engine.engine.step_seconds = 0.06;  // so that no text waits for long prompts of others
+  options.engine.engine.step_seconds = 0.07;  // so that no text waits for long prompts of others
   options.engine.engine.memory = static_cast<int64_t>(options.memory * (1 << 20));
   options.server.page = find_page();
   if (!options.quiet)

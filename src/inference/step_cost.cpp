@@ -12,7 +12,7 @@ StepCost::Parts StepCost::parts(const StepWork& work) const {
 
 double StepCost::seconds(const StepWork& work) const {
   const Parts seconds = parts(work);
-  return caution_ * std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }
 
 // c_i ← c_i (1 + r e s_i / Σ s_j²), where s_i is the share of part i in the time expected and e the relative error: the

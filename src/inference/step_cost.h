@@ -3,7 +3,7 @@
 // for every token that is written, for every token of a prompt, and for every key that one of them attends to. How much
 // is learned from step to step, so that it follows the model, the machine and what else the machine is doing. What took
 // longer than expected (memory that the system had to find, another program) may do so again at once: for some steps
-// all is expected to take longer.
+// reading is taken to cost as much more, so that less is read.
 
 #include <array>
 #include <cstddef>
@@ -21,6 +21,7 @@ class StepCost {
  public:
   bool known() const { return known_; }  // some step was seen
   double seconds(const StepWork& work) const;
+  // With caution: what more work would take.
   double per_written_token() const { return caution_ * costs_[kWritten]; }
   double per_prompt_token() const { return caution_ * costs_[kPrompt]; }
   double per_key() const { return caution_ * costs_[kKeys]; }
