@@ -61,7 +61,7 @@ def without_prefix(tensors, config):
 
 def with_prefix(tensors, config):
     prefix = {"bert": "bert.", "gpt2": "transformer.", "distilbert": "distilbert.", "roberta": "roberta.",
-              "xlm-roberta": "roberta.", "mpnet": "mpnet."}.get(config["model_type"])
+              "xlm-roberta": "roberta.", "camembert": "roberta.", "mpnet": "mpnet."}.get(config["model_type"])
     if not prefix or any(name.startswith(prefix) for name in tensors):
         return None
     return {prefix + name: tensor for name, tensor in tensors.items()}
