@@ -1,85 +1,6 @@
 """Random small configs of Hugging Face's classes: every key that changes what is computed, at its default as often as not."""
 
-import random
-
-ABSENT = object()  # the key is left out: the class's default
-ACTIVATIONS = ("gelu", "gelu_new", "relu", "silu", "swish", "gelu_pytorch_tanh", "gelu_fast", "tanh", "quick_gelu")
-
-
-class Choice:
-    """`release` (4, 51) changes how some keys are written."""
-
-    def __init__(self, seed, release):
-        self.random, self.release, self.newer = random.Random(seed), release, release >= (5,)
-
-    def one(self, *values):
-        return self.random.choice(values)
-
-    def perhaps(self, *values):
-        return self.random.choice((ABSENT, *values))
-
-    def flag(self):
-        return self.perhaps(True, False)
-
-    def rarely(self, value):
-        return value if self.random.random() < 0.15 else ABSENT
-
-    def activation(self):
-        return self.one(ABSENT, ABSENT, self.one(*ACTIVATIONS))
-
-    def sizes(self, head=(4, 8, 12, 16), layers=(2, 3, 4, 5), keys=True, head_dim=True):
-        heads, size = self.one(2, 4, 6, 8), self.one(*head)
-        config = {"hidden_size": heads * size, "num_attention_heads": heads, "num_hidden_layers": self.one(*layers),
-                  "intermediate_size": self.one(40, 56, 80), "vocab_size": self.one(89, 97, 120)}
-        if keys:
-            config["num_key_value_heads"] = self.one(*[k for k in (1, 2, heads) if heads % k == 0])
-        if head_dim and self.random.random() < 0.5:
-            size = config["head_dim"] = self.one(8, 16, 20)
-        return config, size
-
-    def scaling(self, turned, kinds=("linear", "dynamic", "llama3", "yarn", "longrope")):
-        kind = self.one(*kinds)
-        config = {"rope_type": kind, "factor": self.one(1.5, 2.0, 4.0)}
-        if not self.newer and kind in ("linear", "dynamic", "yarn") and self.random.random() < 0.3:
-            config["type"] = config.pop("rope_type")
-        if kind in ("llama3", "yarn", "longrope"):
-            config["original_max_position_embeddings"] = self.one(8, 16)
-        if kind == "llama3":
-            config |= {"low_freq_factor": self.one(1.0, 1.5), "high_freq_factor": self.one(3.0, 4.0)}
-        if kind == "yarn":
-            config |= {key: value for key, value in (
-                ("beta_fast", self.perhaps(16.0, 4.0)), ("beta_slow", self.perhaps(2.0)), ("truncate", self.perhaps(False)),
-                ("attention_factor", self.perhaps(1.2, 0.7)), ("mscale", self.perhaps(0.707)),
-                ("mscale_all_dim", self.perhaps(0.8))) if value is not ABSENT}
-        if kind == "longrope":
-            for key in ("short_factor", "long_factor"):
-                config[key] = [round(1 + 2 * self.random.random(), 2) for _ in range(turned // 2)]
-        return config
-
-    def rope(self, config, size, partial=None, key="partial_rotary_factor", theta="rope_theta", scaled=0.4, since=(4, 50),
-             kinds=("linear", "dynamic", "llama3", "yarn")):
-        """Rotary positions as the release writes them; older ones than `since` ignore what stretches them."""
-        share = self.one(*partial) if partial else ABSENT
-        turned = int(size * (share if share is not ABSENT else partial[0] if partial else 1))
-        stretched = self.random.random() < scaled and self.release >= since
-        # Releases before 5 ask config.json itself, not rope_scaling, how long the texts of training were.
-        further = ("longrope",) if self.newer and len(kinds) == 4 else ()
-        scaling = self.scaling(turned, (*kinds, *further)) if stretched else None
-        base = self.perhaps(500000.0, 1000.0)
-        config["max_position_embeddings"] = self.one(16, 40, 64)
-        if self.newer:
-            if scaling or base is not ABSENT or share is not ABSENT:
-                rope = {"rope_type": "default", "rope_theta": 10000.0 if base is ABSENT else base} | (scaling or {})
-                config["rope_parameters"] = rope if share is ABSENT else rope | {"partial_rotary_factor": share}
-            return
-        config |= {theta: base if theta == "rope_theta" or base is ABSENT else int(base), key: share}
-        if scaling:
-            config["rope_scaling"] = scaling
-
-    def layer_types(self, config):
-        if self.release >= (4, 56) and self.random.random() < 0.4:
-            config["layer_types"] = [self.one("sliding_attention", "full_attention")
-                                     for _ in range(config["num_hidden_layers"])]
+from class_choice import ABSENT, Choice
 
 
 def decoder(c, own=lambda c: {}, tied=True, activation="hidden_act", head=(4, 8, 12, 16), head_dim=False, **rope):
@@ -101,7 +22,7 @@ def mistral(c):
 
 
 def mixtral(c):
-    return decoder(c, lambda c: {"sliding_window": c.perhaps(None, 5), "num_local_experts": 5,
+    return decoder(c, lambda c: {"sliding_window": c.window(5), "num_local_experts": 5,
                                  "num_experts_per_tok": c.one(1, 2, 5)}, scaled=0.2)
 
 
@@ -177,7 +98,7 @@ def phi(c):
 
 
 def phi3(c):
-    config = decoder(c, lambda c: {"sliding_window": c.perhaps(5, None), "pad_token_id": c.one(0, None)}, head=(16,),
+    config = decoder(c, lambda c: {"sliding_window": c.window(5), "pad_token_id": c.one(0, None)}, head=(16,),
                      partial=(1.0, 0.75, 0.5) if c.release >= (4, 51) else None, kinds=("longrope",), scaled=0.5, since=(4, 44))
     rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
     if "long_factor" in rope:
@@ -214,7 +135,7 @@ def granite(c):
 
 
 def starcoder2(c):
-    return decoder(c, lambda c: {"use_bias": c.flag(), "sliding_window": c.perhaps(5, None)})
+    return decoder(c, lambda c: {"use_bias": c.flag(), "sliding_window": c.window(5)})
 
 
 def stablelm(c):

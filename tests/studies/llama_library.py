@@ -79,7 +79,7 @@ class Library:
     def dequantize(self, type_name, data, count):
         """The numbers of a row of blocks, as float32."""
         out = np.empty(count, np.float32)
-        function = getattr(self.base, "dequantize_row_" + type_name.replace("Q", "q"))
+        function = getattr(self.base, "dequantize_row_" + (type_name.lower() if type_name == "IQ4_NL" else type_name.replace("Q", "q")))
         function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64], None
         data = np.ascontiguousarray(data)
         function(data.ctypes.data, out.ctypes.data, count)
