@@ -69,6 +69,18 @@ struct Silu {
   HWY_INLINE RealVec times_slope(RealVec x, RealVec dy) const { return hn::Mul(value_and_slope(x).slope, dy); }
 };
 
+// x·σ(ax);  f' = σ + a·f·(1 - σ)
+struct QuickGelu {
+  static constexpr double kA = 1.702;
+  HWY_INLINE RealVec value(RealVec x) const { return hn::Mul(x, sigmoid(Reals(), hn::Mul(reals(kA), x))); }
+  HWY_INLINE ValueAndSlope value_and_slope(RealVec x) const {
+    const auto [s, rest] = sigmoid_pair(hn::Mul(reals(kA), x));
+    const RealVec y = hn::Mul(x, s);
+    return {y, hn::MulAdd(hn::Mul(reals(kA), y), rest, s)};
+  }
+  HWY_INLINE RealVec times_slope(RealVec x, RealVec dy) const { return hn::Mul(value_and_slope(x).slope, dy); }
+};
+
 // (1 + tanh u)/2 = σ(2u), so f = x·σ(2u) with 2u = x·(a + b·x²);  f' = σ + f·(1 - σ)·(a + 3b·x²)
 struct GeluTanh {
   static constexpr double kA = 1.5957691216057308;  // 2·√(2/π)
@@ -146,6 +158,7 @@ HWY_INLINE void with_activation(Activation f, const Call& call) {
     case Activation::gelu: return call(Gelu());
     case Activation::gelu_tanh: return call(GeluTanh());
     case Activation::silu: return call(Silu());
+    case Activation::quick_gelu: return call(QuickGelu());
     case Activation::tanh: return call(Tanh());
   }
 }

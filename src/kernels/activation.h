@@ -7,12 +7,13 @@
 namespace limpid {
 
 enum class Activation {
-  none,       // x
-  relu,       // max(x, 0)
-  gelu,       // x·Φ(x), Φ(x) = (1 + erf(x/√2))/2
-  gelu_tanh,  // x·(1 + tanh(√(2/π)(x + 0.044715x³)))/2
-  silu,       // x/(1 + e⁻ˣ), also called swish
-  tanh,       // of recurrent models' bridges
+  none,        // x
+  relu,        // max(x, 0)
+  gelu,        // x·Φ(x), Φ(x) = (1 + erf(x/√2))/2
+  gelu_tanh,   // x·(1 + tanh(√(2/π)(x + 0.044715x³)))/2
+  silu,        // x·σ(x), σ(x) = 1/(1 + e⁻ˣ), also called swish
+  quick_gelu,  // x·σ(1.702x)
+  tanh,        // of recurrent models' bridges
 };
 
 namespace kernels {

@@ -9,8 +9,8 @@
 namespace limpid {
 namespace {
 
-constexpr Activation kAll[] = {Activation::none,      Activation::relu, Activation::gelu,
-                               Activation::gelu_tanh, Activation::silu, Activation::tanh};
+constexpr Activation kAll[] = {Activation::none, Activation::relu,       Activation::gelu, Activation::gelu_tanh,
+                               Activation::silu, Activation::quick_gelu, Activation::tanh};
 
 // The specification: f and its slope f'. Wider than double, so that it is exact in the build for double too.
 using Wide = long double;
@@ -22,6 +22,7 @@ Wide wide_value(Activation f, Wide x) {
     case Activation::gelu_tanh:
       return x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi_v<Wide>) * (x + 0.044715L * x * x * x))) / 2;
     case Activation::silu: return x / (1 + std::exp(-x));
+    case Activation::quick_gelu: return x / (1 + std::exp(-1.702L * x));
     case Activation::tanh: return std::tanh(x);
   }
   return 0;
@@ -39,6 +40,10 @@ Wide wide_slope(Activation f, Wide x) {
     case Activation::silu: {
       const Wide s = 1 / (1 + std::exp(-x));
       return s * (1 + x * (1 - s));
+    }
+    case Activation::quick_gelu: {
+      const Wide s = 1 / (1 + std::exp(-1.702L * x));
+      return s * (1 + 1.702L * x * (1 - s));
     }
     case Activation::tanh: return 1 - std::tanh(x) * std::tanh(x);
   }

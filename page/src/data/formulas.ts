@@ -91,7 +91,7 @@ export function formulaOf(part: Part | null, model: ModelInfo): string {
 
 export const stackOf = (part: Part, model: ModelInfo): Stack | undefined => model.stacks.find((stack) => belongsTo(part, stack));
 
-const name = (activation: string) => ({ relu: 'ReLU', gelu: 'GELU', gelu_tanh: 'GELU', silu: 'SiLU', tanh: 'tanh' })[activation] ?? activation;
+const name = (activation: string) => ({ relu: 'ReLU', gelu: 'GELU', gelu_tanh: 'GELU', quick_gelu: 'GELU', silu: 'SiLU', tanh: 'tanh' })[activation] ?? activation;
 
 // The shapes that a part turns into each other, with this model's numbers.
 export function shapeOf(part: Part, model: ModelInfo): string {
