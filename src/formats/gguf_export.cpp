@@ -17,7 +17,7 @@ uint32_t file_type(Model& model, const std::string& type) {
   static const std::map<std::string, uint32_t, std::less<>> kNumbers = {
       {"F32", 0},     {"F16", 1},     {"Q4_0", 2},    {"Q4_1", 3},    {"Q8_0", 7},    {"Q5_0", 8},    {"Q5_1", 9},
       {"Q2_K", 10},   {"Q3_K_S", 11}, {"Q3_K_M", 12}, {"Q3_K_L", 13}, {"Q4_K_S", 14}, {"Q4_K_M", 15}, {"Q5_K_S", 16},
-      {"Q5_K_M", 17}, {"Q6_K", 18},   {"Q3_K", 12},   {"Q4_K", 15},   {"Q5_K", 17},   {"BF16", 32}};
+      {"Q5_K_M", 17}, {"Q6_K", 18},   {"Q3_K", 12},   {"Q4_K", 15},   {"Q5_K", 17},   {"IQ4_NL", 25}, {"BF16", 32}};
   std::map<DType, int64_t> counts;
   model.visit_parameters([&](Weight& weight) { counts[weight.type] += weight.size(); });
   const auto most =

@@ -24,7 +24,7 @@ constexpr std::array kMixes = {Mix{"Q2_K", DType::q2_k},   Mix{"Q3_K_S", DType::
                                Mix{"Q3_K_L", DType::q3_k}, Mix{"Q4_0", DType::q4_0},   Mix{"Q4_1", DType::q4_1},
                                Mix{"Q4_K_S", DType::q4_k}, Mix{"Q4_K_M", DType::q4_k}, Mix{"Q5_0", DType::q5_0},
                                Mix{"Q5_1", DType::q5_1},   Mix{"Q5_K_S", DType::q5_k}, Mix{"Q5_K_M", DType::q5_k},
-                               Mix{"Q6_K", DType::q6_k},   Mix{"Q8_0", DType::q8_0}};
+                               Mix{"Q6_K", DType::q6_k},   Mix{"Q8_0", DType::q8_0},   Mix{"IQ4_NL", DType::iq4_nl}};
 
 struct Place {
   Part part = Part::other;
@@ -92,6 +92,7 @@ struct Rules {
     if (mix == "Q3_K_L") result = DType::q5_k;
     if ((mix == "Q4_K_M" || mix == "Q5_K_M") && gets_more(i, values)) result = DType::q6_k;
     if (mix == "Q4_K_S" && i < 4) result = DType::q5_k;
+    if (mix == "IQ4_NL" && queries_per_key >= 4) result = DType::q5_k;
     // Models of 70 billion: a value serves eight heads, so that its matrix is small.
     if (layers == 80 && queries_per_key > 1 && (result == DType::q3_k || result == DType::q4_k)) result = DType::q5_k;
     return experts == 8 ? DType::q8_0 : result;
@@ -101,13 +102,15 @@ struct Rules {
     if (mix == "Q3_K_M") return i < layers / 16 ? DType::q5_k : DType::q4_k;
     if (mix == "Q3_K_L") return DType::q5_k;
     if ((mix == "Q4_K_M" || mix == "Q5_K_M") && gets_more(i, layers)) return DType::q6_k;
-    if (mix == "Q4_K_S" && i < layers / 8) return DType::q5_k;
+    if ((mix == "Q4_K_S" || mix == "IQ4_NL") && i < layers / 8) return DType::q5_k;
     return type;
   }
   DType of_attention_output() const {
     if (experts == 8)
-      return mix == "Q2_K" || mix == "Q3_K_S" || mix == "Q3_K_M" || mix == "Q4_K_S" || mix == "Q4_K_M" ? DType::q5_k
-                                                                                                       : type;
+      return mix == "Q2_K" || mix == "Q3_K_S" || mix == "Q3_K_M" || mix == "Q4_K_S" || mix == "Q4_K_M" ||
+                     mix == "IQ4_NL"
+                 ? DType::q5_k
+                 : type;
     if (mix == "Q2_K") return DType::q3_k;
     if (mix == "Q3_K_M") return DType::q4_k;
     return mix == "Q3_K_L" ? DType::q5_k : type;

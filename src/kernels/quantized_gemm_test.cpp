@@ -121,7 +121,7 @@ StoredTestMatrix random_blocks(const BlockType& blocks, int64_t rows, int64_t co
 }
 
 TEST(QuantizedGemm, BlocksOfAllTypesAreTheFormula) {
-  for (const char* name : {"Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"}) {
+  for (const char* name : {"Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL"}) {
     const BlockType& blocks = *block_type_named(name);
     for (const Shape& s : {Shape{1, 5, 256}, Shape{7, 70, 512}, Shape{3, 64, 768}}) {
       SCOPED_TRACE(testing::Message() << name << " " << s.rows << "×" << s.outputs << "×" << s.inputs);
@@ -176,7 +176,7 @@ TEST(QuantizedGemm, RowDoesNotDependOnItsNeighboursOrOnThreads) {
 }
 
 TEST(QuantizedGemm, RowOfBlocksDoesNotDependOnItsNeighboursOrOnThreads) {
-  for (const char* name : {"Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"}) {
+  for (const char* name : {"Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL"}) {
     const QuantizedMatrix w = random_blocks(*block_type_named(name), 150, 512).packed();
     const kernels::QuantizedPart part{&w, nullptr, 0};
     const TestMatrix x = TestMatrix::normal(9, 512, 0, 2);
@@ -199,7 +199,7 @@ TEST(QuantizedGemm, DotProductsOfBytesChangeNothing) {
   const TestMatrix x = TestMatrix::normal(9, 512, 0, 2);
   std::vector<std::pair<std::string, QuantizedMatrix>> matrices;
   for (const DType type : kTypes) matrices.emplace_back(name_of(type), StoredTestMatrix(type, 150, 512, 1).packed());
-  for (const char* name : {"Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"})
+  for (const char* name : {"Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL"})
     matrices.emplace_back(name, random_blocks(*block_type_named(name), 150, 512).packed());
   for (const auto& [name, w] : matrices) {
     const kernels::QuantizedPart part{&w, nullptr, 0};

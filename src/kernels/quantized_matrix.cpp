@@ -58,8 +58,14 @@ void pack_row(const Stored& stored, int64_t row, std::byte* panel, int64_t outpu
   std::memcpy(panel + g * kGroupBytes + 4 * output, stored.scales + row, 4);
 }
 
-// The four lower bits of the 32 integers of an output, and those above.
+// The 32 integers of an output: bytes, or their four lower bits and those above.
 void put_integers(const std::array<uint32_t, 32>& q, PanelForm form, std::byte* panel, int64_t output) {
+  if (!has_nibbles(form)) {
+    for (size_t g = 0; g < 8; ++g)
+      put_group(panel + static_cast<int64_t>(g) * kGroupBytes, output,
+                q[4 * g] | q[4 * g + 1] << 8 | q[4 * g + 2] << 16 | q[4 * g + 3] << 24);
+    return;
+  }
   const int above = bits_above_nibbles(form);
   std::array<uint32_t, 2> top = {};
   for (size_t g = 0; g < 8; ++g)
@@ -121,7 +127,7 @@ PanelForm panel_form(DType type) {
     return blocks->bits == 6 ? PanelForm::halves_of_six_bits
            : blocks->affine  ? PanelForm::halves_of_nibbles_with_minima
                              : PanelForm::halves_of_nibbles;
-  if (!blocks->affine) return PanelForm::five_bits;
+  if (!blocks->affine) return blocks->bits == 8 ? PanelForm::bytes : PanelForm::five_bits;
   if (blocks->numbers > kBlockNumbers)
     return blocks->bits == 5 ? PanelForm::steps_of_five_bits_with_minima : PanelForm::steps_of_nibbles_with_minima;
   return blocks->bits == 5 ? PanelForm::five_bits_with_minima : PanelForm::nibbles_with_minima;

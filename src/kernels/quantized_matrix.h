@@ -9,6 +9,7 @@
 //   q4_0   a panel: for every 32 inputs 4 groups of 64×4 bytes, the low halves inputs 4g…4g+3, the high halves inputs
 //          16+4g…16+4g+3, q + 8, then 64 scales (float16): 1152 bytes
 //   q8     a panel: all groups of 64×4 bytes, q + 128, then 64 scales (float)
+//   iq4_nl as q8_0
 //   others (tensor/block_types.h), for every 32 inputs: 4 groups as of q4_0 (q itself where there are minima); of 5 and
 //          6 bits then the highest ones, of 5 one group, whose bit g of a byte belongs to inputs 4g…4g+3, of 6 two, the
 //          first for inputs 0…15, whose bits 2g and 2g+1 belong to inputs 4g…4g+3; then 64 scales (float16), and as

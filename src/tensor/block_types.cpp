@@ -8,14 +8,15 @@
 namespace limpid {
 namespace {
 
-constexpr std::array<BlockType, 8> kBlockTypes = {{{DType::q4_1, "Q4_1", 32, 20, true, false, 4},
+constexpr std::array<BlockType, 9> kBlockTypes = {{{DType::q4_1, "Q4_1", 32, 20, true, false, 4},
                                                    {DType::q5_0, "Q5_0", 32, 22, false, false, 5},
                                                    {DType::q5_1, "Q5_1", 32, 24, true, false, 5},
                                                    {DType::q2_k, "Q2_K", 256, 84, true, true, 4},
                                                    {DType::q3_k, "Q3_K", 256, 110, false, true, 4},
                                                    {DType::q4_k, "Q4_K", 256, 144, true, false, 4},
                                                    {DType::q5_k, "Q5_K", 256, 176, true, false, 5},
-                                                   {DType::q6_k, "Q6_K", 256, 210, false, true, 6}}};
+                                                   {DType::q6_k, "Q6_K", 256, 210, false, true, 6},
+                                                   {DType::iq4_nl, "IQ4_NL", 32, 18, false, false, 8}}};
 
 constexpr size_t place_of(DType type) { return static_cast<size_t>(type) - static_cast<size_t>(DType::q4_1); }
 
@@ -152,6 +153,9 @@ SubBlock read_sub_block(DType type, const std::byte* row, int64_t index) {
   } else if (type == DType::q4_1) {
     set_both(sub, block.half(0), -block.half(2));
     fill(sub, [&](int i) { return block.nibble(4, i); });
+  } else if (type == DType::iq4_nl) {
+    set_both(sub, block.half(0), 0);
+    fill(sub, [&](int i) { return kFourBitLevels[static_cast<size_t>(block.nibble(2, i))]; });
   } else if (type == DType::q5_0) {
     set_both(sub, block.half(0), 0);
     fill(sub, [&](int i) { return (block.nibble(6, i) | block.bit(2, i) << 4) - 16; });

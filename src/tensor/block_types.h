@@ -11,6 +11,7 @@
 //   q4_k       256, 144                4-bit q; 6-bit s and t per 32                            x = d·s·q − d'·t
 //   q5_k       256, 176                5-bit q; 6-bit s and t per 32                            x = d·s·q − d'·t
 //   q6_k       256, 210                6-bit q; 8-bit s per 16                                  x = d·s·(q − 32)
+//   iq4_nl      32, 18                 4-bit q, which choose from a list of 16, d in 16 bits    x = d·kFourBitLevels[q]
 //
 // All of them are, 32 numbers at a time, small integers with a factor and a minimum for each half: SubBlock. Products
 // and conversions know nothing else.
@@ -28,11 +29,15 @@ struct BlockType {
   int64_t numbers, bytes;  // of a block
   bool affine;             // has minima; else q is signed
   bool halves;             // scales for 16 numbers, not 32
-  int bits;                // that q takes: 4 (or fewer), 5 or 6
+  int bits;                // that q takes: 4 (or fewer), 5, 6 or 8
 };
 const BlockType* block_type(DType type);  // nullptr: another type
 const BlockType* block_type_named(std::string_view name);
 int64_t block_numbers(DType type);  // of any type that lies in blocks
+
+// Close together about zero, where most weights are.
+inline constexpr std::array<int8_t, 16> kFourBitLevels = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                                          1,    13,   25,  38,  53,  69,  89,  113};
 
 // 32 numbers: x = factor·q − minimum, of the first and of the last 16. Of types with blocks of 256 these are whole
 // multiples of what the block has once: factor = unit·steps, minimum = minimum_unit·minimum_steps.

@@ -209,12 +209,46 @@ void write_one_group(DType type, const float* x, std::byte* out) {
   }
 }
 
+size_t nearest_level(float value) {
+  size_t best = 0;
+  for (size_t i = 1; i < kFourBitLevels.size(); ++i)
+    if (std::abs(value - static_cast<float>(kFourBitLevels[i])) <
+        std::abs(value - static_cast<float>(kFourBitLevels[best])))
+      best = i;
+  return best;
+}
+
+// iq4_nl: the factor of the least error among those that bring the largest number near an end of the list.
+void write_levels(const float* x, std::byte* out) {
+  const float largest = *std::max_element(x, x + 32, [](float a, float b) { return std::abs(a) < std::abs(b); });
+  float best = 0, least = INFINITY;
+  const auto error_of = [&](float factor) {
+    float error = 0;
+    for (int i = 0; i < 32; ++i) {
+      const float q = factor == 0 ? 0 : static_cast<float>(kFourBitLevels[nearest_level(x[i] / factor)]);
+      error += (x[i] - factor * q) * (x[i] - factor * q);
+    }
+    return error;
+  };
+  for (int step = -8; step <= 8; ++step)
+    for (const int8_t end : {kFourBitLevels.front(), kFourBitLevels.back()}) {
+      const float factor = half_of(largest / (static_cast<float>(end) + 2 * static_cast<float>(step)));
+      if (const float error = error_of(factor); error < least) best = factor, least = error;
+    }
+  put_half(out, best);
+  for (int i = 0; i < 32; ++i) {
+    const auto q = static_cast<int>(nearest_level(best == 0 ? 0 : x[i] / best));
+    add_bits(out[2 + i % 16], q, i < 16 ? 0 : 4);
+  }
+}
+
 }  // namespace
 
 void write_block(DType type, const float* numbers, std::byte* out) {
   const BlockType* kind = block_type(type);
   check(kind != nullptr, "[block types] {} is none", static_cast<int>(type));
   std::memset(out, 0, static_cast<size_t>(kind->bytes));
+  if (type == DType::iq4_nl) return write_levels(numbers, out);
   kind->numbers == kNumbers ? write_groups(type, numbers, out) : write_one_group(type, numbers, out);
 }
 

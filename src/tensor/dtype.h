@@ -26,7 +26,24 @@
 
 namespace limpid {
 
-enum class DType : uint8_t { f64, f32, f16, bf16, q8_0, q4_0, q8, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k };
+enum class DType : uint8_t {
+  f64,
+  f32,
+  f16,
+  bf16,
+  q8_0,
+  q4_0,
+  q8,
+  q4_1,
+  q5_0,
+  q5_1,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k,
+  iq4_nl
+};
 
 inline constexpr DType kRealType = sizeof(real) == 8 ? DType::f64 : DType::f32;
 inline constexpr int64_t kBlockNumbers = 32;  // of q8_0 and q4_0; others: block_numbers()
