@@ -188,7 +188,8 @@ TEST(GgufOut, WhatItCannotSayIsNamed) {
             std::string::npos);
   EXPECT_NE(reason("llama", {{"rope_scaling", {{"rope_type", "dynamic"}, {"factor", 4.0}}}}).find("rotary"),
             std::string::npos);
-  EXPECT_NE(reason("llama", {{"mlp_bias", true}}).find("biases"), std::string::npos);
+  EXPECT_EQ(reason("llama", {{"attention_bias", true}, {"mlp_bias", true}}), "");
+  EXPECT_NE(reason("qwen3", {{"attention_bias", true}}).find("biases"), std::string::npos);
   EXPECT_NE(reason("mistral", {{"sliding_window", 3}}).find("windows"), std::string::npos);
   EXPECT_NE(reason("gemma2", {{"query_pre_attn_scalar", 5}}).find("scale of its scores"), std::string::npos);
   EXPECT_NE(reason("gpt2", {{"scale_attn_by_inverse_layer_idx", true}}).find("scale of its scores"), std::string::npos);

@@ -36,8 +36,11 @@ double query_scalar(const GgufFacts& facts) {
 ordered_json factors_json(const GgufFacts& facts) {
   if (facts.linear != 1) return {{"rope_type", "linear"}, {"factor", facts.linear}};
   if (facts.yarn != 1)
-    return {
-        {"rope_type", "yarn"}, {"factor", facts.yarn}, {"original_max_position_embeddings", facts.original_positions}};
+    return {{"rope_type", "yarn"},
+            {"factor", facts.yarn},
+            {"original_max_position_embeddings", facts.original_positions},
+            {"beta_fast", facts.beta_fast},
+            {"beta_slow", facts.beta_slow}};
   if (!facts.frequency_divisors.empty())
     return {{"rope_type", "longrope"},
             {"short_factor", facts.frequency_divisors},
@@ -78,6 +81,7 @@ ordered_json llama_json(const GgufFacts& facts) {
     add_gemma(facts, json);
   } else {
     if (facts.architecture == "llama") json["attention_bias"] = facts.attention_bias;
+    if (facts.architecture == "llama") json["mlp_bias"] = facts.ffn_bias;
     if (facts.head_size * facts.heads != facts.width || facts.architecture == "qwen3")
       json["head_dim"] = facts.head_size;
     if (facts.architecture == "phi3" && facts.window > 0) json["sliding_window"] = facts.window;
@@ -173,6 +177,8 @@ void take_rope(const Config& config, GgufFacts& facts) {
   if (rope.scaling == RopeScaling::linear) facts.linear = rope.factor;
   if (rope.scaling == RopeScaling::yarn) {
     facts.yarn = rope.factor;
+    facts.beta_fast = rope.beta_fast;
+    facts.beta_slow = rope.beta_slow;
     facts.original_positions = static_cast<int64_t>(rope.original_positions);
   }
   if (rope.scaling == RopeScaling::llama3) facts.frequency_divisors = llama3_divisors(config);
@@ -222,6 +228,7 @@ GgufFacts gguf_facts(const Config& config) {
                   .norm_eps = std::stod(fmt::format("{}", static_cast<float>(config.norm_eps))),
                   .tied = config.tie_output,
                   .attention_bias = config.attention_bias,
+                  .ffn_bias = config.ffn_bias,
                   .gated = config.gated,
                   .parallel = config.parallel,
                   .token_types = config.token_types,
@@ -276,6 +283,8 @@ void add_gguf_facts(GgufWriter& writer, const GgufFacts& facts) {
   if (facts.yarn != 1) {
     writer.text(name + ".rope.scaling.type", "yarn");
     put_real("rope.scaling.factor", facts.yarn);
+    put_real("rope.scaling.yarn_beta_fast", facts.beta_fast);
+    put_real("rope.scaling.yarn_beta_slow", facts.beta_slow);
   }
   if (facts.original_positions > 0) put_integer("rope.scaling.original_context_length", facts.original_positions);
   if (!facts.long_factors.empty()) {

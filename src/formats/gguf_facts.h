@@ -16,6 +16,7 @@ struct GgufFacts {
   double norm_eps = 1e-5;
   bool tied = false;            // no output matrix of its own
   bool attention_bias = false;  // of query, key and value
+  bool ffn_bias = false;        // Llama's
   bool gated = false;           // T5
   bool parallel = true;         // GPT-NeoX
   int64_t token_types = 0;      // BERT
@@ -26,6 +27,7 @@ struct GgufFacts {
   int64_t turned = 0;                               // numbers of a head that positions turn
   double linear = 1;                                // positions are divided by it
   double yarn = 1;                                  // or stretched by parts
+  double beta_fast = 32, beta_slow = 1;             // which
   std::vector<double> frequency_divisors;           // Llama 3's, whatever the length
   std::vector<double> short_factors, long_factors;  // longrope
   int64_t original_positions = 0;                   // of training, of these two

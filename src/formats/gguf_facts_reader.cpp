@@ -85,7 +85,9 @@ void read_rope(const GgufFile& file, const Keys& keys, GgufFacts& facts) {
   check(scaling == "none" || scaling == "yarn" || !facts.long_factors.empty(),
         "{}: stretches its rotary positions ({}), which Limpid does not compute: take another model", file.where(),
         scaling);
-  for (const char* key : {"ext_factor", "attn_factor", "beta_fast", "beta_slow", "log_multiplier"})
+  facts.beta_fast = keys.real("rope.scaling.yarn_beta_fast", facts.beta_fast);
+  facts.beta_slow = keys.real("rope.scaling.yarn_beta_slow", facts.beta_slow);
+  for (const char* key : {"ext_factor", "attn_factor", "log_multiplier"})
     keys.refuse(std::string("rope.scaling.yarn_") + key, "rotary positions stretched in a way of its own");
   if (facts.yarn != 1 || !facts.long_factors.empty())
     facts.original_positions = keys.size("rope.scaling.original_context_length", facts.positions);
@@ -129,6 +131,7 @@ GgufFacts gguf_facts(const GgufFile& file) {
   facts.norm_eps = keys.real(rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", 1e-5);
   facts.tied = file.tensor("output.weight") == nullptr;
   facts.attention_bias = file.tensor("blk.0.attn_q.bias") != nullptr;
+  facts.ffn_bias = file.tensor("blk.0.ffn_gate.bias") != nullptr;
   facts.gated = file.tensor("enc.blk.0.ffn_gate.weight") != nullptr;
   facts.parallel = file.flag(keys.key("use_parallel_residual")).value_or(true);
   if (const GgufTensor* types = file.tensor("token_types.weight"); types && types->shape.size() == 2)

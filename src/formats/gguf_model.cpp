@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <set>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "formats/gguf_facts.h"
@@ -24,8 +26,9 @@ DType type_of(const GgufTensor& tensor, const std::string& where) {
   const std::string_view name = tensor.type ? tensor.type->name : "";
   const auto type = dtype_named(name);
   check(type.has_value(),
-        "{}: tensor {} holds numbers of type {}: Limpid reads F32, F16, BF16, Q4_0 to Q8_0 and Q2_K to Q6_K", where,
-        in_quotes(tensor.name), [&] { return name.empty() ? std::to_string(tensor.type_id) : std::string(name); });
+        "{}: tensor {} holds numbers of type {}: Limpid reads F32, F16, BF16, Q4_0 to Q8_0, Q2_K to Q6_K and IQ4_NL",
+        where, in_quotes(tensor.name),
+        [&] { return name.empty() ? std::to_string(tensor.type_id) : std::string(name); });
   return *type;
 }
 
@@ -48,6 +51,11 @@ void attach_gain(const GgufTensor& tensor, DType type, real offset, Weight& weig
   for (size_t i = 0; i < theirs.size(); ++i) ours[i] = theirs[i] - offset;
 }
 
+// Divisors of rotary positions, heads of encoders that classify, and what only old files of T5 have.
+bool is_read_elsewhere(std::string_view name) {
+  return name.starts_with("rope_f") || name.starts_with("cls.") || name.ends_with(".cross_attn_rel_b.weight");
+}
+
 }  // namespace
 
 Config gguf_config(const GgufFile& file) {
@@ -65,8 +73,10 @@ Config gguf_config(const GgufFile& file) {
 
 void attach_gguf(const GgufFile& file, Model& model, WeightHolder& holder) {
   const Config& config = model.config();
+  std::set<std::string, std::less<>> read;
   model.visit_parameters([&](Weight& weight) {
     const std::string name = gguf_name(config, weight.name);
+    read.insert(name);
     const GgufTensor* tensor = file.tensor(name);
     check(tensor != nullptr, "{}: has no tensor {}: is it a whole model of its family?", file.where(), in_quotes(name));
     check(tensor->shape == weight.shape, "{}: tensor {} has shape [{}], its keys ask for [{}]: damaged?", file.where(),
@@ -77,6 +87,10 @@ void attach_gguf(const GgufFile& file, Model& model, WeightHolder& holder) {
       return attach_gain(*tensor, type, config.norm_offset, weight, holder);
     holder.point(weight, type, tensor->bytes.data());
   });
+  for (const GgufTensor& tensor : file.tensors())
+    check(read.contains(tensor.name) || is_read_elsewhere(tensor.name),
+          "{}: tensor {} belongs to nothing that Limpid computes of {} models: take another model", file.where(),
+          in_quotes(tensor.name), [&] { return file.text("general.architecture").value_or(""); });
 }
 
 }  // namespace limpid

@@ -186,8 +186,9 @@ TEST_F(GgufModels, TypesThatAreNotReadAreNamed) {
   const SmallModel small = one_layer();
   GgufBuilder builder = keys(small.model->config());
   builder.tensor("token_embd.weight", {23, 16}, 24, std::string(23 * 16, '\0'));
-  EXPECT_THAT(error(builder),
-              HasSubstr("holds numbers of type I8: Limpid reads F32, F16, BF16, Q4_0 to Q8_0 and Q2_K to Q6_K"));
+  EXPECT_THAT(
+      error(builder),
+      HasSubstr("holds numbers of type I8: Limpid reads F32, F16, BF16, Q4_0 to Q8_0, Q2_K to Q6_K and IQ4_NL"));
 }
 
 TEST_F(GgufModels, LayersThatTheFileHasNoTensorsForAreNotBuilt) {
@@ -218,7 +219,12 @@ TEST_F(GgufModels, WhatIsNotComputedIsRefused) {
   EXPECT_EQ(error(yarn), "no error");
   EXPECT_EQ(gguf_config(open(yarn)).rope.scaling, RopeScaling::yarn);
   yarn.real("llama.rope.scaling.yarn_beta_fast", 16);
-  EXPECT_THAT(error(yarn), HasSubstr("yarn_beta_fast"));
+  EXPECT_EQ(gguf_config(open(yarn)).rope.beta_fast, 16);
+  yarn.real("llama.rope.scaling.yarn_ext_factor", 16);
+  EXPECT_THAT(error(yarn), HasSubstr("yarn_ext_factor"));
+  GgufBuilder more = written(small, DType::f32);
+  more.tensor("blk.0.attn_sub_norm.weight", {4}, 0, std::string(16, '\0'));
+  EXPECT_THAT(error(more), HasSubstr("blk.0.attn_sub_norm.weight"));
   GgufBuilder experts = written(small, DType::f32);
   experts.integer("llama.expert_count", 8);
   EXPECT_THAT(error(experts), HasSubstr("experts"));
