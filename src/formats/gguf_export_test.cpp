@@ -111,7 +111,7 @@ TEST_F(GgufTokenizers, WordPieceComesBack) {
     pieces.emplace_back(piece);
   const auto vocabulary = std::make_shared<Vocabulary>(
       pieces, special, "[test]", SpecialIds{.pad = 0, .end = 3, .unknown = 1, .begin = 2, .mask = 4});
-  const auto tokenizer = std::make_shared<WordPieceTokenizer>(bert_parts(vocabulary, true), "[test]");
+  const auto tokenizer = std::make_shared<WordPieceTokenizer>(bert_parts(vocabulary, {}), "[test]");
   const Tokenizers back = written_and_read({tokenizer, tokenizer, {2}, {3}}, 32);
   expect_same(*tokenizer, *back.source);
   EXPECT_EQ(back.source->special().mask, 4);

@@ -142,7 +142,8 @@ std::shared_ptr<const Tokenizer> word_piece(const GgufFile& file) {
     capitals =
         capitals || std::any_of(token.text.begin(), token.text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
   }
-  return std::make_shared<WordPieceTokenizer>(bert_parts(vocabulary_of(file, tokens), !capitals), file.where());
+  const BertNormalizing normalizing = {.strip_accents = !capitals, .lowercase = !capitals};
+  return std::make_shared<WordPieceTokenizer>(bert_parts(vocabulary_of(file, tokens), normalizing), file.where());
 }
 
 }  // namespace

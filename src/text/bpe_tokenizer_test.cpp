@@ -100,6 +100,7 @@ TEST(PreTokenizers, BehaveAsTheyAreTold) {
   EXPECT_THAT(split({{"type", "BertPreTokenizer"}}, " a, b\u00a0\u2014c$"),
               ElementsAre("a", ",", "b", "\u2014", "c", "$"));
   EXPECT_THAT(split({{"type", "Whitespace"}}, "a_1 b!?"), ElementsAre("a_1", "b", "!?"));
+  EXPECT_THAT(split({{"type", "CharDelimiterSplit"}, {"delimiter", "."}}, "a..b c"), ElementsAre("a", "b c"));
   EXPECT_THAT(split(nullptr, "a b"), ElementsAre("a b"));
   EXPECT_THAT(split({{"type", "ByteLevel"}, {"add_prefix_space", false}}, "I'll  go 12\n"),
               ElementsAre("I", "'ll", " ", " go", " 12", "\n"));
@@ -136,6 +137,8 @@ TEST(Normalizers, DoAsTheyAreTold) {
   EXPECT_EQ(apply({{"type", "Prepend"}, {"prepend", "_"}}, "a"), "_a");
   EXPECT_EQ(apply({{"type", "Prepend"}, {"prepend", "_"}}, ""), "");
   EXPECT_EQ(apply({{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}}, "a   b c"), "a b c");
+  EXPECT_EQ(apply({{"type", "StripAccents"}}, "e\u0301\u0903\u20dd"), "e");  // of the categories Mn, Mc and Me
+  EXPECT_EQ(apply({{"type", "Nmt"}}, "a\x01\tb\u200b\u2581c"), "a b  c");
   const Json bert = {{"type", "BertNormalizer"}, {"lowercase", true}};
   EXPECT_EQ(apply(bert, "\u00c4pf\u200bel\t\u6211\u60f3"), "apfel  \u6211  \u60f3 ");
   EXPECT_EQ(apply(bert, "a\u03a2\u0001b"), "a\u03a2b");  // an unassigned character is none to clean away

@@ -98,6 +98,23 @@ Step strip_step(bool left, bool right) {
   };
 }
 
+// What SentencePiece's rule "nmt" does before all others: control characters go, odd spaces become plain ones.
+std::string nmt_cleaned(std::string_view text) {
+  std::string result;
+  each_code_point(text, [&](char32_t point, std::string_view bytes) {
+    const auto in = [&](char32_t first, char32_t last) { return point >= first && point <= last; };
+    if (in(0x01, 0x08) || point == 0x0B || in(0x0E, 0x1F) || point == 0x7F || point == 0x8F || point == 0x9F) return;
+    const bool space = point == 0x09 || point == 0x0A || point == 0x0C || point == 0x0D || point == 0x1680 ||
+                       in(0x200B, 0x200F) || in(0x2028, 0x2029) || point == 0x2581 || point == 0xFEFF ||
+                       point == 0xFFFD;
+    if (space)
+      result += ' ';
+    else
+      result += bytes;
+  });
+  return result;
+}
+
 Step bert_step(const ordered_json& step) {
   BertNormalizing options;
   options.clean = step.value("clean_text", true);
@@ -123,10 +140,12 @@ std::string normal_form(const std::string& text, std::string_view form) {
   return result;
 }
 
-std::string without_marks(std::string_view text) {
+std::string without_marks(std::string_view text, bool spacing) {
   std::string result;
   each_code_point(text, [&](char32_t point, std::string_view bytes) {
-    if (category_of(point) != UTF8PROC_CATEGORY_MN) result += bytes;
+    const utf8proc_category_t category = category_of(point);
+    const bool wide = category == UTF8PROC_CATEGORY_MC || category == UTF8PROC_CATEGORY_ME;
+    if (category != UTF8PROC_CATEGORY_MN && !(spacing && wide)) result += bytes;
   });
   return result;
 }
@@ -134,7 +153,7 @@ std::string without_marks(std::string_view text) {
 std::string bert_normalized(std::string_view text, const BertNormalizing& options) {
   std::string result = options.clean ? cleaned(text) : std::string(text);
   if (options.ideographs) result = with_spaced_ideographs(result);
-  if (options.strip_accents) result = without_marks(normal_form(result, "NFD"));
+  if (options.strip_accents) result = without_marks(normal_form(result, "NFD"), false);
   return options.lowercase ? lower_case(result) : result;
 }
 
@@ -151,7 +170,9 @@ void Normalizer::read(const ordered_json& step, const std::string& where) {
   } else if (type == "Lowercase") {
     steps_.emplace_back([](const std::string& text) { return lower_case(text); });
   } else if (type == "StripAccents") {
-    steps_.emplace_back([](const std::string& text) { return without_marks(text); });
+    steps_.emplace_back([](const std::string& text) { return without_marks(text, true); });
+  } else if (type == "Nmt") {
+    steps_.emplace_back([](const std::string& text) { return nmt_cleaned(text); });
   } else if (type == "Strip") {
     steps_.push_back(strip_step(step.value("strip_left", true), step.value("strip_right", true)));
   } else if (type == "Prepend") {

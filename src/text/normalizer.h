@@ -30,8 +30,9 @@ class Normalizer {
 // Unicode's normal forms: "NFC", "NFD", "NFKC", "NFKD".
 std::string normal_form(const std::string& text, std::string_view form);
 
-// Every character of category Mn (marks that lie over or under the letter before them) taken out.
-std::string without_marks(std::string_view text);
+// Every character of category Mn (marks that lie over or under the letter before them) taken out; with `spacing` also
+// those of Mc and Me, which take room of their own or stand around it.
+std::string without_marks(std::string_view text, bool spacing);
 
 // BERT's: control characters go, white space becomes spaces, ideographs stand between spaces, and where asked for marks
 // go and letters become small.

@@ -84,6 +84,8 @@ void PreTokenizer::read(const ordered_json& step, const std::string& where) {
     rule("\\w+|[^\\w\\s]+", Behavior::removed, true);
   } else if (type == "WhitespaceSplit") {
     rule("\\s", Behavior::removed);
+  } else if (type == "CharDelimiterSplit") {
+    rules_.push_back({Regex(escaped_pattern(step.at("delimiter").get<std::string>()), where), Behavior::removed});
   } else if (type == "BertPreTokenizer") {
     rule("\\s", Behavior::removed);
     rule(kPunctuation, Behavior::isolated);

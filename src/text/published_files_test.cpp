@@ -97,6 +97,7 @@ TEST_F(PublishedFiles, WrongTokenizerJsonIsAnError) {
   expect("/added_tokens/0/id", -1, "ids lie between");
   expect("/normalizer/type", "Mystery", "normalizer Mystery");
   expect("/pre_tokenizer/type", "Mystery", "pre-tokenizer Mystery");
+  expect("/decoder/type", "CTC", "decoder CTC");
   expect("/post_processor/single/0/SpecialToken/id", "<none>", "which has no id");
   expect("/model", "none", "is not laid out");
 }

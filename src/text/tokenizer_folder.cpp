@@ -281,8 +281,13 @@ Tokenizers load_vocab_txt(const fs::path& path) {
   }
   const json config = read_tokenizer_config(path.parent_path());
   const auto vocabulary = std::make_shared<Vocabulary>(std::move(pieces), special, where);
-  const auto tokenizer =
-      std::make_shared<WordPieceTokenizer>(bert_parts(vocabulary, config.value("do_lower_case", true)), where);
+  const bool lowercase = config.value("do_lower_case", true);
+  const auto accents = config.find("strip_accents");
+  const BertNormalizing normalizing = {
+      .ideographs = config.value("tokenize_chinese_chars", true),
+      .strip_accents = accents != config.end() && accents->is_boolean() ? accents->get<bool>() : lowercase,
+      .lowercase = lowercase};
+  const auto tokenizer = std::make_shared<WordPieceTokenizer>(bert_parts(vocabulary, normalizing), where);
   Tokenizers result{tokenizer, tokenizer};
   if (vocabulary->special().begin >= 0) result.before.push_back(vocabulary->special().begin);
   if (vocabulary->special().end >= 0) result.after.push_back(vocabulary->special().end);

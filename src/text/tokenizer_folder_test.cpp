@@ -128,6 +128,38 @@ TEST_F(TokenizerFolder, TheFilesSayWhatStandsAroundAText) {
     }
 }
 
+// Published files contradict each other; the library that they are written for heeds tokenizer_config.json then.
+TEST_F(TokenizerFolder, TokenizerConfigOverrulesTokenizerJson) {
+  const json tokens = {{"a", 0}, {"b", 1}, {"\u0120", 2}, {"\u0120a", 3}};
+  write_text(folder_ / "tokenizer.json", json{{"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
+                                              {"decoder", {{"type", "ByteLevel"}}},
+                                              {"model", {{"type", "BPE"}, {"vocab", tokens}, {"merges", {"\u0120 a"}}}}}
+                                             .dump());
+  EXPECT_EQ(load_tokenizers(folder_.path()).source->encode("a"), std::vector<int32_t>{0});
+  write_text(folder_ / "tokenizer_config.json", R"({"add_prefix_space": true})");
+  EXPECT_EQ(load_tokenizers(folder_.path()).source->encode("a"), std::vector<int32_t>{3});
+
+  const json words = {{"[UNK]", 0}, {"A", 1}, {"a", 2}, {"\u00c4", 3}, {"\u00e4", 4}};
+  write_text(folder_ / "tokenizer.json",
+             json{{"normalizer", {{"type", "BertNormalizer"}, {"lowercase", true}, {"strip_accents", nullptr}}},
+                  {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+                  {"model", {{"type", "WordPiece"}, {"unk_token", "[UNK]"}, {"vocab", words}}}}
+                 .dump());
+  const auto ids = [&](const char* config) {
+    write_text(folder_ / "tokenizer_config.json", config);
+    return load_tokenizers(folder_.path()).source->encode("A \u00c4");
+  };
+  EXPECT_EQ(ids("{}"), (std::vector<int32_t>{2, 2}));
+  EXPECT_EQ(ids(R"({"do_lower_case": false, "tokenizer_class": "BertTokenizer"})"), (std::vector<int32_t>{1, 3}));
+  EXPECT_EQ(ids(R"({"strip_accents": false})"), (std::vector<int32_t>{2, 4}));
+  EXPECT_EQ(ids(R"({"do_lower_case": false, "tokenizer_class": "PreTrainedTokenizerFast"})"),
+            (std::vector<int32_t>{2, 2}));
+  std::filesystem::remove(folder_ / "tokenizer.json");
+  write_text(folder_ / "vocab.txt", "[UNK]\nA\na\n\u00c4\n\u00e4\n");
+  EXPECT_EQ(ids(R"({"strip_accents": false})"), (std::vector<int32_t>{2, 4}));
+  EXPECT_EQ(ids(R"({"do_lower_case": false})"), (std::vector<int32_t>{1, 3}));
+}
+
 TEST_F(TokenizerFolder, WhatAnotherTokenizerLeftIsRemoved) {
   saved({.vocab = 420}, "marian");
   saved({.vocab = 420}, "pegasus");

@@ -1,5 +1,6 @@
 #include "text/tokenizer_json.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -165,8 +166,20 @@ Tokenizers with_template(const std::shared_ptr<const StorableTokenizer>& tokeniz
   return result;
 }
 
+// What says how tokens become text again; what it does each kind of tokenizer knows.
+void check_decoder(const json& decoder, const std::string& where) {
+  if (decoder.is_null()) return;
+  constexpr std::array<std::string_view, 8> kKnown = {"ByteLevel", "WordPiece", "Metaspace", "Sequence",
+                                                      "Replace",   "Fuse",      "Strip",     "ByteFallback"};
+  const auto type = decoder.at("type").get<std::string>();
+  check(std::find(kKnown.begin(), kKnown.end(), type) != kKnown.end(),
+        "{}: has the decoder {}, which Limpid does not know: use a tokenizer without it", where, type);
+  for (const json& one : decoder.value("decoders", json::array())) check_decoder(one, where);
+}
+
 Tokenizers read_json_parts(const json& file, const json& config, const std::string& where) {
   const std::string model = model_type_of(file), pre_tokenizer = type_of(file, "pre_tokenizer");
+  check_decoder(file.value("decoder", json(nullptr)), where);
   for (const Reader& reader : kReaders) {
     if (reader.model != model || (!reader.pre_tokenizer.empty() && reader.pre_tokenizer != pre_tokenizer)) continue;
     const auto tokenizer = reader.read(file, config, where);

@@ -54,12 +54,29 @@ Table table_of(json members, const json& file, const json& config, const std::st
   return table;
 }
 
+// Where tokenizer_config.json says something of a step of this type, it counts more than the step's own keys.
+void overrule(ordered_json& step, std::string_view type, const json& config,
+              std::initializer_list<std::pair<const char*, const char*>> keys) {
+  if (!step.is_object() || step.value("type", "") != type) return;
+  for (const auto& [stated, own] : keys)
+    if (config.contains(stated) && config.at(stated).is_boolean()) step[own] = config.at(stated).get<bool>();
+}
+
 void refuse(const json& model, const char* key, const std::string& where) {
   const auto found = model.find(key);
   const bool set =
       found != model.end() && !found->is_null() && !(found->is_string() && found->get<std::string>().empty());
   check(!set, "{}: its model has {} = {}, which Limpid does not know: use another tokenizer", where, key,
         [&] { return set ? found->dump() : ""; });
+}
+
+// What a step writes one space for, or the mark of one: " " or the pattern of more; "": it does something else.
+std::string replaced_by_space(const json& step) {
+  const json& pattern = step.at("pattern");
+  const auto text = pattern.value("Regex", pattern.value("String", std::string()));
+  const auto content = step.at("content").get<std::string>();
+  const bool spaces = text == " " || text == " {2,}" || text == "[ ]{2,}" || text == " +" || text == "\\s+";
+  return spaces && (content == " " || content == "\u2581") ? text : "";
 }
 
 // What SentencePiece itself does to a text, said in the steps of a tokenizer.json.
@@ -84,9 +101,8 @@ struct SentencePieceSteps {
       dummy_prefix = true;
     } else if (type == "Strip" || type == "WhitespaceSplit") {
       fold_spaces = true;
-    } else if (type == "Replace") {
-      const json& pattern = step.at("pattern");
-      if (pattern.contains("Regex")) fold_spaces = true;  // runs of spaces; a plain one writes "▁" for a space
+    } else if (const std::string pattern = type == "Replace" ? replaced_by_space(step) : ""; !pattern.empty()) {
+      if (pattern != " ") fold_spaces = true;
     } else if (type != "NFC" || character_map.empty()) {  // a compiled map composes too
       before.push_back(step);
     }
@@ -113,7 +129,9 @@ std::shared_ptr<const StorableTokenizer> read_bpe_json(const json& file, const j
     parts.merges.emplace_back(text.substr(0, space), text.substr(space + 1));
   }
   parts.normalizer = Normalizer(part_of(file, "normalizer"), where);
-  parts.pre_tokenizer = PreTokenizer(part_of(file, "pre_tokenizer"), where);
+  ordered_json pre_tokenizer = part_of(file, "pre_tokenizer");
+  overrule(pre_tokenizer, "ByteLevel", config, {{"add_prefix_space", "add_prefix_space"}});
+  parts.pre_tokenizer = PreTokenizer(pre_tokenizer, where);
   parts.decoder = part_of(file, "decoder");
   parts.byte_fallback = model.value("byte_fallback", false);
   parts.fuse_unknown = model.value("fuse_unk", false);
@@ -129,7 +147,13 @@ std::shared_ptr<const StorableTokenizer> read_word_piece_json(const json& file, 
   WordPieceParts parts;
   Table table = table_of(model.at("vocab"), file, config, where);
   parts.vocabulary = std::move(table.vocabulary);
-  parts.normalizer = Normalizer(part_of(file, "normalizer"), where);
+  ordered_json normalizer = part_of(file, "normalizer");
+  if (const std::string name = special_name(config, "tokenizer_class"); name != "PreTrainedTokenizerFast")
+    overrule(normalizer, "BertNormalizer", config,
+             {{"do_lower_case", "lowercase"},
+              {"strip_accents", "strip_accents"},
+              {"tokenize_chinese_chars", "handle_chinese_chars"}});
+  parts.normalizer = Normalizer(normalizer, where);
   parts.pre_tokenizer = PreTokenizer(part_of(file, "pre_tokenizer"), where);
   parts.prefix = model.value("continuing_subword_prefix", "##");
   parts.longest_word = model.value("max_input_chars_per_word", int64_t{100});

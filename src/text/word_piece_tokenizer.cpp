@@ -24,13 +24,13 @@ std::string joined(std::string_view piece) {
 
 }  // namespace
 
-WordPieceParts bert_parts(std::shared_ptr<const Vocabulary> vocabulary, bool lowercase) {
+WordPieceParts bert_parts(std::shared_ptr<const Vocabulary> vocabulary, const BertNormalizing& normalizing) {
   return {.vocabulary = std::move(vocabulary),
           .normalizer = Normalizer({{"type", "BertNormalizer"},
-                                    {"clean_text", true},
-                                    {"handle_chinese_chars", true},
-                                    {"strip_accents", nullptr},
-                                    {"lowercase", lowercase}},
+                                    {"clean_text", normalizing.clean},
+                                    {"handle_chinese_chars", normalizing.ideographs},
+                                    {"strip_accents", normalizing.strip_accents},
+                                    {"lowercase", normalizing.lowercase}},
                                    "[tokenizer]"),
           .pre_tokenizer = PreTokenizer({{"type", "BertPreTokenizer"}}, "[tokenizer]")};
 }

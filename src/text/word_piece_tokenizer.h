@@ -18,7 +18,7 @@ struct WordPieceParts {
 };
 
 // Those of BERT itself.
-WordPieceParts bert_parts(std::shared_ptr<const Vocabulary> vocabulary, bool lowercase);
+WordPieceParts bert_parts(std::shared_ptr<const Vocabulary> vocabulary, const BertNormalizing& normalizing);
 
 class WordPieceTokenizer final : public StorableTokenizer {
  public:
