@@ -41,12 +41,15 @@ void read_pooling(const fs::path& file, SentenceSettings& settings) {
                                                    {"mean_sqrt_len_tokens", Pooling::root_mean},
                                                    {"weightedmean", Pooling::weighted},
                                                    {"lasttoken", Pooling::last}};
+  // A word says it all; without one the mean is among them unless it is said not to be.
   std::vector<Pooling> chosen;
-  for (const auto& [key, pooling] : modes)
-    if (is_on(config, key)) chosen.push_back(pooling);
-  if (chosen.empty())
+  if (const std::string mode = lower_case(text_of(config, "pooling_mode")); !mode.empty()) {
     for (const auto& [word, pooling] : words)
-      if (text_of(config, "pooling_mode") == word) chosen.push_back(pooling);
+      if (mode == word) chosen.push_back(pooling);
+  } else {
+    for (const auto& [key, pooling] : modes)
+      if (is_on(config, key) || (pooling == Pooling::mean && !config.contains(key))) chosen.push_back(pooling);
+  }
   check(!chosen.empty(), "[embed] {}: names no way of pooling that Limpid knows", file);
   settings.embedding.pooling = chosen[0];
   settings.embedding.further.assign(chosen.begin() + 1, chosen.end());
@@ -72,24 +75,40 @@ DenseLayer read_dense(const fs::path& folder) {
   const std::pair<std::string_view, Activation> known[] = {{"Tanh", Activation::tanh},
                                                            {"ReLU", Activation::relu},
                                                            {"GELU", Activation::gelu},
+                                                           {"SiLU", Activation::silu},
                                                            {"Identity", Activation::none}};
   const std::string name = activation.substr(activation.rfind('.') + 1);
   const auto found =
       std::find_if(std::begin(known), std::end(known), [&](const auto& one) { return one.first == name; });
   check(found != std::end(known) || name.empty(),
-        "[embed] {}: activation_function is {}: Limpid computes Tanh, ReLU, GELU and Identity", folder, activation);
+        "[embed] {}: activation_function is {}: Limpid computes Tanh, ReLU, GELU, SiLU and Identity", folder,
+        activation);
   if (!name.empty()) layer.activation = found->second;
   return layer;
 }
 
-// sentence_bert_config.json beside the model that it is about.
+// The longest text that an object names; 0: it names none, or a number that stands for none.
+int64_t longest_of(const json& object, const char* key) {
+  constexpr double kNone = 1e9;
+  const bool named = object.is_object() && object.contains(key) && object.at(key).is_number();
+  const double longest = named ? object.at(key).get<double>() : 0;
+  return longest >= 1 && longest < kNone ? static_cast<int64_t>(longest) : 0;
+}
+
+// sentence_bert_config.json beside the model that it is about, under the name that the release gave it; what it does
+// not say of the longest text the tokenizer may.
 void read_transformer(const fs::path& folder, SentenceSettings& settings) {
-  const fs::path file = folder / "sentence_bert_config.json";
-  const json config = path_exists(file) ? read_json(file) : json::object();
-  if (!config.is_object()) return;
-  if (config.contains("max_seq_length") && config.at("max_seq_length").is_number_unsigned())
-    settings.max_tokens = config.at("max_seq_length").get<int64_t>();
-  settings.lowercase = is_on(config, "do_lower_case");
+  for (const char* model : {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"}) {
+    const fs::path file = folder / fmt::format("sentence_{}_config.json", model);
+    if (!path_exists(file)) continue;
+    const json config = read_json(file);
+    settings.max_tokens = longest_of(config, "max_seq_length");
+    settings.lowercase = config.is_object() && is_on(config, "do_lower_case");
+    break;
+  }
+  const fs::path tokenizer = folder / "tokenizer_config.json";
+  if (settings.strips && settings.max_tokens == 0 && path_exists(tokenizer))
+    settings.max_tokens = longest_of(read_json(tokenizer), "model_max_length");
 }
 
 // Calls body(type, its last name, path) for every module, in order.

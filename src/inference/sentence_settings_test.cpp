@@ -71,6 +71,29 @@ TEST(SentenceSettings, OfModulesWithFoldersOfTheirOwn) {
   EXPECT_EQ(transformer_folder(folder.path()), folder.path());
 }
 
+// As the library's classes take what a file leaves out.
+TEST(SentenceSettings, KeysLeftOut) {
+  const TemporaryFolder folder;
+  write_text(folder.path() / "modules.json", R"([{"path": "", "type": "sentence_transformers.models.Transformer"},
+                                                 {"path": "", "type": "sentence_transformers.models.Pooling"}])");
+  const auto pooling = [&](const char* config) {
+    write_text(folder.path() / "config.json", config);
+    const EmbeddingOptions read = read_sentence_settings(folder.path()).embedding;
+    std::vector<Pooling> all = {read.pooling};
+    all.insert(all.end(), read.further.begin(), read.further.end());
+    return all;
+  };
+  EXPECT_EQ(pooling(R"({"word_embedding_dimension": 8})"), std::vector{Pooling::mean});
+  EXPECT_EQ(pooling(R"({"pooling_mode_cls_token": true})"), (std::vector{Pooling::first, Pooling::mean}));
+  EXPECT_EQ(pooling(R"({"pooling_mode": "CLS", "pooling_mode_mean_tokens": true})"), std::vector{Pooling::first});
+  write_text(folder.path() / "tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
+  EXPECT_EQ(read_sentence_settings(folder.path()).max_tokens, 0);
+  write_text(folder.path() / "tokenizer_config.json", R"({"model_max_length": 512})");
+  EXPECT_EQ(read_sentence_settings(folder.path()).max_tokens, 512);
+  write_text(folder.path() / "sentence_xlm-roberta_config.json", R"({"max_seq_length": 128})");
+  EXPECT_EQ(read_sentence_settings(folder.path()).max_tokens, 128);
+}
+
 // The model's documentation publishes these similarities; another implementation gave the vectors.
 TEST(SentenceSettings, MiniLmGivesThePublishedVectors) {
   const fs::path folder = fs::path(LIMPID_SOURCE_DIR).parent_path() / "shared" / "weights" / "all-MiniLM-L6-v2";
