@@ -14,7 +14,8 @@ from run import ACTIVATIONS
 
 def query_key_value(p, names, x, memory, side):
     c = p.c
-    q_size, kv_size = side.heads * c.head, side.kv_heads * c.head
+    head = getattr(side, "head", c.head)
+    q_size, kv_size = side.heads * head, side.kv_heads * head
     if len(names) > 2:
         return [p.linear(name, y, size, c.attention_bias, c.transposed)
                 for name, y, size in zip(names, (x, memory, memory), (q_size, kv_size, kv_size))]
@@ -32,7 +33,7 @@ def attention(p, scope, names, x, memory, side, causal, layer=None, bias=None):
         p.tap(f"{scope}.{name}", y)
 
     def split(y):
-        return y.view(len(y), -1, c.head).transpose(0, 1)
+        return y.view(len(y), -1, getattr(side, "head", c.head)).transpose(0, 1)
 
     def join(y):
         return y.transpose(0, 1).reshape(y.shape[1], -1)
@@ -50,7 +51,7 @@ def attention(p, scope, names, x, memory, side, causal, layer=None, bias=None):
         p.tap(f"{scope}.rot_q", join(q))
         p.tap(f"{scope}.rot_k", join(k))
     k, v = (y.repeat_interleave(side.heads // side.kv_heads, 0) for y in (k, v))
-    scores = q @ k.mT * c.score_scale  # (H, T, S)
+    scores = q @ k.mT * getattr(side, "score_scale", c.score_scale)  # (H, T, S)
     if c.score_cap:
         scores = c.score_cap * torch.tanh(scores / c.score_cap)
     if bias is not None:

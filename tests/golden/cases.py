@@ -147,6 +147,8 @@ CASES = {
     # ---- and of later encoder-decoders
     "bart": Case(MARIAN | {"model_type": "bart", "activation_function": "gelu", "scale_embedding": False},
                  FEW + ["*embed_norm", "*pos_embed"]),
+    "bart-heads": Case(MARIAN | {"model_type": "bart", "activation_function": "quick_gelu", "decoder_attention_heads": 4},
+                       FEW + ["*.ffn.*"]),
     "t5": Case(T5, FEW + ["*.scores"]),
     "t5-gated": Case(T5 | UNTIED | {"feed_forward_proj": "gated-gelu"}, FEW + ["*.ffn.*"]),
     # ---- encoders

@@ -13,6 +13,10 @@ def read_seq2seq(json):
                               kv_heads=json[f"{side}_attention_heads"], ffn=json[f"{side}_ffn_dim"])
         for side in ("encoder", "decoder")
     }
+    if sides["encoder"].heads != sides["decoder"].heads:
+        for side in sides.values():
+            side.head = json["d_model"] // side.heads
+            side.score_scale = side.head**-0.5
     return dict(width=json["d_model"], head=json["d_model"] // json["encoder_attention_heads"], sides=sides,
                 max_positions=json["max_position_embeddings"], norm_place="before" if first else "after",
                 final_norm=first, positions="sinusoidal", activation=json["activation_function"], output_bias=True,
