@@ -90,9 +90,9 @@ void verify_one_stack(const Model& model, Comparison comparison) {
   batch.input = tokens;
   const Tensor last = encoder ? encoder->encode(run, tokens) : model.forward(run, batch, TokenChoice::all());
   comparison.value("hidden", last);
-  // ModernBERT's last norm is not among its hidden states.
-  comparison.states("hidden_states", "blocks", config.stack().layers, watched.taps, last,
-                    config.model_type != "modernbert");
+  // ModernBERT's last norm is among its hidden states from release 5 of transformers on.
+  const bool normed = config.model_type != "modernbert" || config.json.value("transformers_version", "4") >= "5";
+  comparison.states("hidden_states", "blocks", config.stack().layers, watched.taps, last, normed);
   Run plain({});
   if (comparison.has("pooled")) {
     const int32_t first[] = {0};

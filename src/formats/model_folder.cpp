@@ -130,13 +130,22 @@ void check_sizes(const Config& config, const SafetensorsFolder& files) {
   check_files_hold(config, std::ssize(files.entries()), bytes, "[model] " + files.path().string());
 }
 
-// Whether an output layer stands beside the embedding that it would share, with other numbers.
+// Whether two tensors of one shape are in the files, with other numbers.
+bool differ(const SafetensorsEntry* a, const SafetensorsEntry* b) {
+  if (!a || !b || a->name == b->name || a->shape != b->shape) return false;
+  return a->type_name != b->type_name || std::memcmp(a->bytes.data(), b->bytes.data(), b->bytes.size()) != 0;
+}
+
+// Whether an output layer stands beside the embedding that it would share.
 bool has_own_output(const ModelNames& names, const SafetensorsFolder& files) {
-  const SafetensorsEntry *embedding = find_entry(files, names.embedding + ".weight"),
-                         *output = find_entry(files, names.output);
-  if (!embedding || !output || embedding->name == output->name || embedding->shape != output->shape) return false;
-  return embedding->type_name != output->type_name ||
-         std::memcmp(embedding->bytes.data(), output->bytes.data(), output->bytes.size()) != 0;
+  return differ(find_entry(files, names.embedding + ".weight"), find_entry(files, names.output));
+}
+
+// Whether each side of an encoder-decoder has an embedding of its own, whatever lies beside them.
+bool has_own_embeddings(const ModelNames& names, const SafetensorsFolder& files) {
+  const SafetensorsEntry *source = find_entry(files, names.source_embedding + ".weight"),
+                         *target = find_entry(files, names.target_embedding + ".weight");
+  return differ(source, target) || (target && differ(source, find_entry(files, names.embedding + ".weight")));
 }
 
 }  // namespace
@@ -155,6 +164,10 @@ Config read_model_config(const std::filesystem::path& folder) {
 
 void fit_config(Config& config, const SafetensorsFolder& files) {
   const ModelNames& names = names_of(config);
+  if (config.cross_attention() && config.share_source_embedding && has_own_embeddings(names, files)) {
+    config.share_source_embedding = false;
+    config.json["share_encoder_decoder_embeddings"] = false;
+  }
   if (config.tie_output && has_own_output(names, files)) {
     config.tie_output = false;
     config.json["tie_word_embeddings"] = false;
@@ -170,12 +183,11 @@ void fit_config(Config& config, const SafetensorsFolder& files) {
     config.notes.emplace_back("the file has no head that guesses words: the model gives vectors");
   }
   if (!config.writes() && config.head == HeadKind::pooler && !has(names.head.pooler)) config.head = HeadKind::none;
-  if (config.continues_text() && !config.tie_output && !find_entry(files, names.output)) {
+  if (config.writes() && !config.tie_output && !find_entry(files, names.output)) {
     config.tie_output = true;
-    config.output_bias = false;
     config.notes.emplace_back("the file has no output layer: its embedding serves as one");
   }
-  if (config.cross_attention() && config.output_bias && !files.find(names.output_bias)) config.output_bias = false;
+  if (config.writes() && config.output_bias && !files.find(names.output_bias)) config.output_bias = false;
 }
 
 MappedWeights::MappedWeights(const std::filesystem::path& folder, Model& model) : files_(folder) {

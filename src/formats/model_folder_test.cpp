@@ -117,6 +117,30 @@ TEST(ModelFolder, ALanguageModelWithoutOutputLayerIsTied) {
   EXPECT_TRUE(std::isfinite(model->loss(run, small.batch, {}).mean()));
 }
 
+// As releases from 5 on save BART and its like with tie_word_embeddings false; and as base classes save them.
+TEST(ModelFolder, EncoderDecodersHaveTheEmbeddingsThatTheFileHas) {
+  const TemporaryFolder folder;
+  nlohmann::ordered_json json = small_configs().at("bart");
+  json["share_encoder_decoder_embeddings"] = json["tie_word_embeddings"] = false;
+  const SmallModel small = small_model(json);
+  Config written = small.model->config();
+  written.json.erase("share_encoder_decoder_embeddings");
+  write_model(folder.path(), written, *small.parameters);
+  const Config config = read_model_config(folder.path());
+  EXPECT_FALSE(config.share_source_embedding);
+  const auto model = make_model(config);
+  const MappedWeights weights(folder.path(), *model);
+  limpid::Run run({}), again({});
+  EXPECT_EQ(model->loss(run, small.batch, {}).mean(), small.model->loss(again, small.batch, {}).mean());
+  rewrite(folder.path(), [](std::string name) {
+    return name.starts_with("lm_head") || name == "final_logits_bias" ? std::string()
+                                                                      : name.substr(std::string("model.").size());
+  });
+  const Config base = read_model_config(folder.path());
+  EXPECT_TRUE(base.tie_output);
+  EXPECT_FALSE(base.share_source_embedding || base.output_bias);
+}
+
 // As releases from 5 on save T5 v1.1, Flan-T5 and mT5.
 TEST(ModelFolder, AnOutputLayerOfItsOwnCountsMoreThanTheConfig) {
   const TemporaryFolder folder;

@@ -26,7 +26,7 @@ double product(auto... sizes) { return (1.0 * ... * static_cast<double>(sizes));
 double estimated_parameters(const Config& config) {
   double count = product(config.vocab + config.max_positions + config.token_types, config.width);
   for (const StackConfig& stack : {config.encoder, config.decoder})
-    count += product(stack.layers, config.width, 2 * (stack.heads + stack.kv_heads), config.head_size) +
+    count += product(stack.layers, config.width, 2 * (stack.heads + stack.kv_heads), config.head_size_of(stack)) +
              product(stack.layers, config.width, stack.ffn, config.gated ? 3 : 2) +
              product(stack.layers, config.experts.count, config.width, config.experts.features, 3);
   const RnnConfig& rnn = config.rnn;
@@ -92,7 +92,7 @@ void check_files_hold(const Config& config, int64_t tensors, int64_t bytes, std:
   const ExpertConfig& experts = config.experts;
   double least = product(experts.count, experts.features, config.width, 3);  // of one layer, and the queries of all
   for (const StackConfig& stack : {config.encoder, config.decoder})
-    least += product(stack.layers, stack.heads, config.head_size, config.width);
+    least += product(stack.layers, stack.heads, config.head_size_of(stack), config.width);
   constexpr double kMostPerByte = 4;  // the smallest type has more than two bits
   check(least <= kMostPerByte * static_cast<double>(bytes),
         "{}: the config speaks of {} layers of {} heads and {} experts, {:.0f} numbers at least, but the files hold {} "
@@ -130,9 +130,9 @@ void check_consistency(const Config& config) {
     const double experts = product(stack.layers, config.experts.count);
     check(experts <= kMostExperts, "[config] {} layers of {} experts: allowed are {:.0f} experts in all", stack.layers,
           config.experts.count, kMostExperts);
-    check(product(stack.layers, stack.heads, config.head_size) <= kMostHeadNumbers,
+    check(product(stack.layers, stack.heads, config.head_size_of(stack)) <= kMostHeadNumbers,
           "[config] {} layers of {} heads of {} numbers: allowed are {:.0f} numbers in all", stack.layers, stack.heads,
-          config.head_size, kMostHeadNumbers);
+          config.head_size_of(stack), kMostHeadNumbers);
   }
 }
 

@@ -32,7 +32,8 @@ struct StackConfig {
   int64_t layers = 0;
   int64_t heads = 1;
   int64_t kv_heads = 1;
-  int64_t ffn = 0;  // features of the feed-forward network
+  int64_t ffn = 0;        // features of the feed-forward network
+  int64_t head_size = 0;  // where heads of two stacks differ in it; 0: the model's
 };
 
 // What differs from layer to layer of a stack.
@@ -76,7 +77,7 @@ struct Config {
 
   int64_t vocab = 0;
   int64_t width = 0;             // d_model
-  int64_t head_size = 0;         // d_k
+  int64_t head_size = 0;         // d_k; head_size_of(stack)
   StackConfig encoder, decoder;  // a model of one stack has the one that its family names (language model: decoder)
   int64_t embed_width = 0;       // of token vectors, where they are projected to the width and back; 0: no projection
   int64_t max_positions = 0;
@@ -145,6 +146,7 @@ struct Config {
   bool only_limpid = false;        // uses something no other program knows
   nlohmann::ordered_json json;     // as read: what is written beside a trained model
 
+  int64_t head_size_of(const StackConfig& one) const { return one.head_size > 0 ? one.head_size : head_size; }
   const StackConfig& stack() const { return family == Family::encoder ? encoder : decoder; }  // of a model of one stack
   LayerConfig layer(int64_t index) const {
     return index < static_cast<int64_t>(layers.size()) ? layers[index] : LayerConfig{};

@@ -40,6 +40,7 @@ const std::vector<std::pair<std::string_view, Sizes>>& usual_sizes() {
       {"bert", with(usual(30522, 768, 12, 12, 3072), {{"max_position_embeddings", 512}})},
       {"roberta", with(usual(50265, 768, 12, 12, 3072), {{"max_position_embeddings", 512}})},
       {"xlm-roberta", with(usual(30522, 768, 12, 12, 3072), {{"max_position_embeddings", 512}})},
+      {"camembert", with(usual(30522, 768, 12, 12, 3072), {{"max_position_embeddings", 512}})},
       {"mpnet", with(usual(30527, 768, 12, 12, 3072), {{"max_position_embeddings", 512}})},
       {"distilbert",
        {{"vocab_size", 30522},

@@ -86,6 +86,8 @@ void read_roberta(ConfigReader& reader, Config& config) {
   read_encoder(reader, config, {}, reader.positive("layer_norm_eps", 1e-12), true);
   read_tokens(reader, config, {.pad = 1, .bos = 0, .eos = 2});
   config.names = "roberta";
+  // Whatever the blocks have, its class guesses words behind GELU.
+  if (config.guesses_words()) config.head_activation = Activation::gelu;
   config.position_offset = config.pad_token.value_or(1) + 1;
   check(config.max_positions > config.position_offset,
         "[config] max_position_embeddings is {}: the first {} are for padding, and none is left", config.max_positions,
@@ -99,6 +101,8 @@ void read_mpnet(ConfigReader& reader, Config& config) {
   config.token_types = 0;
   config.relative = RelativeKind::buckets;
   config.relative_buckets = reader.size("relative_attention_num_buckets", 32);
+  if (config.relative_buckets != 32)
+    reader.wrong("relative_attention_num_buckets", config.relative_buckets, "32, which its class takes in any case");
   config.relative_distance = 128;
 }
 
@@ -169,8 +173,13 @@ void read_head(ConfigReader& reader, Config& config, bool has_pooler) {
 }
 
 FamilyReaders encoder_readers() {
-  return {{"bert", read_bert},           {"distilbert", read_distilbert}, {"roberta", read_roberta},
-          {"xlm-roberta", read_roberta}, {"mpnet", read_mpnet},           {"modernbert", read_modernbert}};
+  return {{"bert", read_bert},
+          {"distilbert", read_distilbert},
+          {"roberta", read_roberta},
+          {"xlm-roberta", read_roberta},
+          {"camembert", read_roberta},
+          {"mpnet", read_mpnet},
+          {"modernbert", read_modernbert}};
 }
 
 }  // namespace limpid

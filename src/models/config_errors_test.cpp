@@ -80,7 +80,7 @@ TEST(ConfigErrors, WrongTypesAndRanges) {
       {"gpt2", R"({"layer_norm_epsilon": 0})", "layer_norm_epsilon is 0", "above 0"},
       {"gpt2", R"({"layer_norm_epsilon": "1e-5"})", "layer_norm_epsilon is \"1e-5\": ", "above 0"},
       {"gpt2", R"({"initializer_range": -1})", "initializer_range is -1", "from 0"},
-      {"gpt2", R"({"activation_function": "quick_gelu"})", "activation_function is \"quick_gelu\": ", "\"gelu_new\""},
+      {"gpt2", R"({"activation_function": "relu2"})", "activation_function is \"relu2\": ", "\"gelu_new\""},
       {"llama", R"({"hidden_act": 3})", "hidden_act is 3: ", "\"silu\""},
       {"llama", R"({"hidden_act": "none"})", "hidden_act is \"none\": ", "\"linear\""},
       {"llama", R"({"rope_theta": 0})", "rope_theta is 0", "above 0"},
@@ -95,8 +95,6 @@ TEST(ConfigErrors, Contradictions) {
       {"bert", R"({"num_attention_heads": 3})", "num_attention_heads 3 does not divide hidden_size 16: ", "equal part"},
       {"marian", R"({"encoder_attention_heads": 5})", "encoder_attention_heads 5 does not divide d_model 16", ""},
       {"marian", R"({"decoder_attention_heads": 5})", "decoder_attention_heads 5 does not divide d_model 16", ""},
-      {"marian", R"({"decoder_attention_heads": 4})", "encoder_attention_heads 2 and decoder_attention_heads 4 differ",
-       ""},
       {"llama", R"({"num_attention_heads": 7})", "num_attention_heads 7 does not divide hidden_size 32: ", "head_dim"},
       {"llama", R"({"num_key_value_heads": 3})", "num_key_value_heads 3 does not divide num_attention_heads 4: ", ""},
       {"llama", R"({"head_dim": 7})", "a head has 7 numbers", "even"},
@@ -137,7 +135,7 @@ TEST(ConfigErrors, TokensOutsideTheVocabulary) {
     for (const Json& value :
          {Json(57), Json(-2), Json("2"), Json(1.5), Json(Json::array()), Json(Json::array({1, 57}))}) {
       json[key] = value;
-      if (value == 57 && key == std::string("pad_token_id")) continue;  // files pad with a token that is not there
+      if (value == 57 && key != std::string("decoder_start_token_id")) continue;  // many files name such tokens
       EXPECT_THAT(
           error_of([&] { parse_config(json); }),
           AllOf(StartsWith(std::string("[config] ") + key + " is " + value.dump()), HasSubstr("below vocab_size 57")));

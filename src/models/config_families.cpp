@@ -12,14 +12,16 @@ int64_t share(const Named& width, const Named& heads, std::string_view hint) {
 }
 
 void read_tokens(ConfigReader& reader, Config& config, const TokenDefaults& defaults) {
-  // Some files pad with a token that the model has no vector for; nothing is computed from it.
-  const auto* pad = reader.find("pad_token_id");
-  if (pad && pad->is_number_unsigned() && *pad == config.vocab)
-    config.notes.push_back(fmt::format("pad_token_id {} is ignored: the vocabulary ends before it", config.vocab));
-  else
-    config.pad_token = reader.token("pad_token_id", config.vocab, defaults.pad);
-  config.bos_token = reader.token("bos_token_id", config.vocab, defaults.bos);
-  config.eos_token = reader.token("eos_token_id", config.vocab, defaults.eos);
+  // Some files name tokens that the model has no vector for, often those of its class; nothing is computed from them.
+  const auto read = [&](std::string_view key, std::optional<int64_t> usual) {
+    const auto* id = reader.find(key);
+    if (!id || !id->is_number_unsigned() || *id < config.vocab) return reader.token(key, config.vocab, usual);
+    config.notes.push_back(fmt::format("{} {} is ignored: the vocabulary ends before it", key, shown(*id)));
+    return std::optional<int64_t>();
+  };
+  config.pad_token = read("pad_token_id", defaults.pad);
+  config.bos_token = read("bos_token_id", defaults.bos);
+  config.eos_token = read("eos_token_id", defaults.eos);
 }
 
 void read_windows(ConfigReader& reader, Config& config, int64_t window,
@@ -52,6 +54,7 @@ ConfigReader::Names<Activation> activation_names() {
           {"gelu_pytorch_tanh", Activation::gelu_tanh},
           {"gelu_fast", Activation::gelu_tanh},
           {"gelu_accurate", Activation::gelu_tanh},
+          {"quick_gelu", Activation::quick_gelu},
           {"silu", Activation::silu},
           {"swish", Activation::silu},
           {"tanh", Activation::tanh},

@@ -190,7 +190,10 @@ void read_four_norms_and_caps(ConfigReader& reader, Config& config, bool capped)
   const auto cap = [&](std::string_view key, double usual) {
     return static_cast<real>(reader.at_least_zero(key, capped && absent(reader, key) ? usual : 0));
   };
-  config.attention_cap = cap("attn_logit_softcapping", 50);
+  if (capped)
+    config.attention_cap = cap("attn_logit_softcapping", 50);
+  else if (reader.has("attn_logit_softcapping"))
+    config.notes.emplace_back("attn_logit_softcapping is ignored, as by others: Gemma 3 caps no scores");
   config.logit_cap = cap("final_logit_softcapping", 30);
 }
 
@@ -236,6 +239,7 @@ void read_phi(ConfigReader& reader, Config& config) {
   config.gated = false;
   config.attention_bias = config.attention_output_bias = config.ffn_bias = config.output_bias = true;
   config.parallel = true;
+  if (reader.flag("qk_layernorm", false)) config.qk_norm = QueryKeyNorm::each_head;
   config.dropout.embedding = reader.dropout("embd_pdrop", 0);
   config.dropout.residual = reader.dropout("resid_pdrop", 0);
   read_rope(reader, config, {.partial = "partial_rotary_factor", .default_partial = 0.5});

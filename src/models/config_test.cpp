@@ -191,6 +191,9 @@ TEST(Config, KeysThatChangeNothing) {
   const Config padded = parsed("llama", R"({"pad_token_id": 67})");
   EXPECT_EQ(padded.pad_token, std::nullopt);
   EXPECT_THAT(padded.notes, ElementsAre(HasSubstr("pad_token_id 67 is ignored")));
+  const Config ends = parsed("gpt2", R"({"bos_token_id": 50256, "eos_token_id": 50256})");
+  EXPECT_EQ(ends.eos_token, std::nullopt);
+  EXPECT_THAT(ends.notes, ElementsAre(HasSubstr("bos_token_id 50256"), HasSubstr("eos_token_id 50256")));
   EXPECT_EQ(parsed("llama", R"({"rope_scaling": {"type": "linear", "factor": 2.0, "finetuned": true}})").rope.factor,
             2);
   EXPECT_EQ(parsed("gpt2", R"({"activation_function": "gelu_accurate"})").activation, Activation::gelu_tanh);
@@ -225,11 +228,11 @@ TEST(Config, NamesThatAClassTakesForItsOwn) {
 TEST(Config, SizesThatAFileLeavesOutAreThoseOfTheClass) {
   const TemporaryFolder folder;
   for (const char* type :
-       {"bert",      "roberta", "mpnet",     "modernbert", "distilbert", "gpt2",        "gptj",       "gpt_neo",
-        "gpt_neox",  "opt",     "bloom",     "falcon",     "llama",      "mistral",     "mixtral",    "qwen2",
-        "qwen2_moe", "qwen3",   "qwen3_moe", "gemma",      "gemma2",     "gemma3_text", "phi",        "phi3",
-        "smollm3",   "olmo",    "olmo2",     "granite",    "starcoder2", "stablelm",    "cohere",     "marian",
-        "pegasus",   "bart",    "mbart",     "m2m_100",    "t5",         "mt5",         "xlm-roberta"}) {
+       {"bert",      "roberta", "mpnet",     "modernbert", "distilbert", "gpt2",        "gptj",        "gpt_neo",
+        "gpt_neox",  "opt",     "bloom",     "falcon",     "llama",      "mistral",     "mixtral",     "qwen2",
+        "qwen2_moe", "qwen3",   "qwen3_moe", "gemma",      "gemma2",     "gemma3_text", "phi",         "phi3",
+        "smollm3",   "olmo",    "olmo2",     "granite",    "starcoder2", "stablelm",    "cohere",      "marian",
+        "pegasus",   "bart",    "mbart",     "m2m_100",    "t5",         "mt5",         "xlm-roberta", "camembert"}) {
     Json json = {{"model_type", type}, {"decoder_start_token_id", 0}};
     write_text(folder / "config.json", json.dump());
     EXPECT_GT(load_config(folder.path().string()).vocab, 30000) << type;
@@ -346,6 +349,9 @@ TEST(Config, BertHasHuggingFacesDefaults) {
   EXPECT_EQ(config.pad_token, 0);
   EXPECT_EQ(config.mask_token, std::nullopt);
   EXPECT_EQ(parsed("bert", R"({"mask_token_id": 4})").mask_token, 4);
+  // Whatever the blocks have, RoBERTa guesses words behind GELU; BERT behind its own activation.
+  EXPECT_EQ(parsed("bert", R"({"hidden_act": "relu"})").head_activation, Activation::relu);
+  EXPECT_EQ(parsed("bert", R"({"model_type": "roberta", "hidden_act": "relu"})").head_activation, Activation::gelu);
 }
 
 TEST(Config, MarianIsPostNorm) {
@@ -385,6 +391,9 @@ TEST(Config, NormalizeBeforeDecidesAgainstTheFamilyAndSaysSo) {
   EXPECT_EQ(pre.norm_place, NormPlace::before);
   EXPECT_TRUE(pre.final_norm && pre.only_limpid);
   EXPECT_THAT(pre.notes, ElementsAre(AllOf(HasSubstr("normalize_before is true"), HasSubstr("marian is post-norm"))));
+  const Config theirs = parsed("marian", R"({"normalize_before": true, "transformers_version": "4.56.2"})");
+  EXPECT_EQ(theirs.norm_place, NormPlace::after);
+  EXPECT_THAT(theirs.notes, ElementsAre(HasSubstr("normalize_before is ignored")));
   const Config post = parsed("pegasus", R"({"normalize_before": false})");
   EXPECT_EQ(post.norm_place, NormPlace::after);
   EXPECT_TRUE(!post.final_norm && post.only_limpid);

@@ -1,7 +1,9 @@
 // Encoder-decoders: Marian, Pegasus, BART, mBART, M2M-100 (NLLB), T5, mT5.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <deque>
 
 #include "base/error.h"
 #include "models/config_family.h"
@@ -14,7 +16,7 @@ StackConfig read_stack(ConfigReader& reader, Config& config, const std::string& 
   stack.layers = reader.size(side + "_layers");
   stack.heads = stack.kv_heads = reader.size(side + "_attention_heads");
   stack.ffn = reader.size(side + "_ffn_dim");
-  config.head_size = share({"d_model", config.width}, {side + "_attention_heads", stack.heads});
+  stack.head_size = share({"d_model", config.width}, {side + "_attention_heads", stack.heads});
   return stack;
 }
 
@@ -60,19 +62,19 @@ void read_bart_like(ConfigReader& reader, Config& config, const TranslatorClass&
   config.width = reader.size("d_model");
   config.encoder = read_stack(reader, config, "encoder");
   config.decoder = read_stack(reader, config, "decoder");
-  check(config.encoder.heads == config.decoder.heads,
-        "[config] encoder_attention_heads {} and decoder_attention_heads {} differ: allowed is the same number",
-        config.encoder.heads, config.decoder.heads);
+  config.head_size = config.decoder.head_size;
   config.max_positions = reader.size("max_position_embeddings", 1024);
   if (const int64_t target = reader.size("decoder_vocab_size", config.vocab); target != config.vocab)
     fail("[config] decoder_vocab_size {} differs from vocab_size {}: allowed is one vocabulary for both", target,
          config.vocab);
-  read_norm_place(reader, config, of.norm_first, of.ours);
+  // What names a release of transformers was written by a class that does not read normalize_before.
+  read_norm_place(reader, config, of.norm_first, of.ours && !reader.has("transformers_version"));
   config.positions = of.positions;
   config.activation = reader.choice("activation_function", of.activation, activation_names());
   config.output_bias = true;  // final_logits_bias
   config.scale_embedding = reader.flag("scale_embedding", of.scale_embedding);
   config.tie_output = reader.flag("tie_word_embeddings", true);
+  config.share_source_embedding = reader.flag("share_encoder_decoder_embeddings", true);
   config.dropout.embedding = config.dropout.residual = reader.dropout("dropout", 0.1);
   config.dropout.attention = reader.dropout("attention_dropout", 0);
   config.dropout.activation = reader.dropout("activation_dropout", 0);
@@ -84,13 +86,11 @@ void read_bart_like(ConfigReader& reader, Config& config, const TranslatorClass&
 
 void read_marian(ConfigReader& reader, Config& config) {
   read_bart_like(reader, config, {.tokens = {.pad = 58100, .bos = {}, .eos = 0}, .start = 58100, .ours = true});
-  config.share_source_embedding = reader.flag("share_encoder_decoder_embeddings", true);
 }
 
 void read_pegasus(ConfigReader& reader, Config& config) {
   read_bart_like(reader, config,
                  {.norm_first = true, .tokens = {.pad = 0, .bos = {}, .eos = 1}, .start = 0, .ours = true});
-  config.share_source_embedding = reader.flag("share_encoder_decoder_embeddings", true);
   config.only_limpid |= !config.share_source_embedding;  // Pegasus' classes share always
 }
 
@@ -116,20 +116,16 @@ void read_m2m(ConfigReader& reader, Config& config) {
   config.output_bias = false;
 }
 
-// "relu", "gated-gelu", …: gated networks have GELU by its formula with tanh.
+// "relu", "gated-gelu", …: any activation, gated or not; "gated-gelu" is meant by its formula with tanh.
 void read_t5_feed_forward(ConfigReader& reader, Config& config, std::string_view usual) {
-  const ConfigReader::Names<std::pair<bool, Activation>> kinds = {{"relu", {false, Activation::relu}},
-                                                                  {"gelu", {false, Activation::gelu}},
-                                                                  {"gelu_new", {false, Activation::gelu_tanh}},
-                                                                  {"silu", {false, Activation::silu}},
-                                                                  {"gated-relu", {true, Activation::relu}},
-                                                                  {"gated-gelu", {true, Activation::gelu_tanh}},
-                                                                  {"gated-gelu_new", {true, Activation::gelu_tanh}},
-                                                                  {"gated-silu", {true, Activation::silu}}};
-  std::pair<bool, Activation> kind;
-  for (const auto& [name, meaning] : kinds)
-    if (name == usual) kind = meaning;
-  kind = reader.choice("feed_forward_proj", kind, kinds);
+  ConfigReader::Names<std::pair<bool, Activation>> kinds = {{"gated-gelu", {true, Activation::gelu_tanh}}};
+  std::deque<std::string> gated;  // names that are views
+  for (const auto& [name, activation] : activation_names()) {
+    kinds.push_back({name, {false, activation}});
+    kinds.push_back({gated.emplace_back("gated-").append(name), {true, activation}});
+  }
+  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.first == usual; });
+  const auto kind = reader.choice("feed_forward_proj", found->second, kinds);
   config.gated = reader.flag("is_gated_act", kind.first);
   config.activation = kind.second;
   if (reader.has("dense_act_fn")) config.activation = reader.choice("dense_act_fn", kind.second, activation_names());

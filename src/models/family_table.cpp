@@ -12,6 +12,7 @@ const std::vector<FamilyRow>& family_table() {
       {"distilbert", "DistilBERT", "encoder", "BERT without segments and pooler", "distilbert-base, -mlm"},
       {"roberta", "RoBERTa", "encoder", "positions begin behind the padding token", "roberta-base, -mlm"},
       {"xlm-roberta", "XLM-RoBERTa, multilingual E5, BGE-M3", "encoder", "as RoBERTa", "xlm-roberta-base, -mlm"},
+      {"camembert", "CamemBERT", "encoder", "as RoBERTa", ""},
       {"mpnet", "MPNet, all-mpnet-base-v2", "encoder", "relative buckets shared by all layers, besides positions",
        "mpnet-base"},
       {"modernbert", "ModernBERT", "encoder",

@@ -255,6 +255,8 @@ std::map<std::string, ModelNames> make_table() {
   });
   table["phi"] = llama_with([](ModelNames& names, BlockNames& parts) {
     parts.self.output = "self_attn.dense";
+    parts.self.q_norm = "self_attn.q_layernorm";
+    parts.self.k_norm = "self_attn.k_layernorm";
     parts.ffn = {"mlp.fc1", "", "mlp.fc2"};
     names.decoder.final_norm = "model.final_layernorm";
   });

@@ -21,9 +21,9 @@ Initials attention_initials(const Config& config, const StackConfig& sizes) {
   return {Initial::normal(spread), Initial::normal(spread / writes)};
 }
 
-double attention_scale(const Config& config, int64_t layer) {
+double attention_scale(const Config& config, const StackConfig& sizes, int64_t layer) {
   double scale = config.attention_scale;
-  if (scale == 0) scale = config.scale_scores ? 1 / std::sqrt(static_cast<double>(config.head_size)) : 1;
+  if (scale == 0) scale = config.scale_scores ? 1 / std::sqrt(static_cast<double>(config.head_size_of(sizes))) : 1;
   return config.scale_by_layer ? scale / static_cast<double>(layer + 1) : scale;
 }
 
@@ -44,8 +44,8 @@ AttentionOptions attention_options(const Config& config, const StackConfig& size
   options.width = config.width;
   options.shape = {.heads = sizes.heads,
                    .kv_heads = sizes.kv_heads,
-                   .head_size = config.head_size,
-                   .scale = static_cast<real>(attention_scale(config, layer)),
+                   .head_size = config.head_size_of(sizes),
+                   .scale = static_cast<real>(attention_scale(config, sizes, layer)),
                    .causal = causal,
                    .window = cross ? 0 : config.layer(layer).window,
                    .softcap = config.attention_cap};
@@ -137,7 +137,7 @@ RelativeBias make_relative(const Config& config, const StackConfig& sizes, const
     case RelativeKind::slopes: {
       std::vector<real> slopes = alibi_slopes(sizes.heads);
       for (real& slope : slopes)
-        if (config.slopes_scaled) slope *= static_cast<real>(attention_scale(config, 0));
+        if (config.slopes_scaled) slope *= static_cast<real>(attention_scale(config, sizes, 0));
       return RelativeBias::slopes(std::move(slopes));
     }
   }

@@ -175,7 +175,7 @@ Answer view_attention(InspectCall& call) {
       if (tap.name == attention + "." + name) taps.push_back(tap);
   const std::map<std::string, TapValues> values = call.values(taps);
   const auto of = [&](const char* name) -> const TapValues& { return values.at(attention + "." + name); };
-  const int64_t size = config.head_size > 0 ? config.head_size : of("q").cols / pattern.heads;
+  const int64_t size = of("q").cols / pattern.heads;
   const int64_t kv_heads = of("k").cols / size, kv_head = head / (pattern.heads / kv_heads);
   double scale = config.scale_scores ? 1 / std::sqrt(static_cast<double>(size)) : 1;
   if (config.attention_scale > 0) scale = config.attention_scale;

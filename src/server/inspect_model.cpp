@@ -35,6 +35,7 @@ const char* activation_name(Activation activation) {
     case Activation::gelu: return "gelu";
     case Activation::gelu_tanh: return "gelu_tanh";
     case Activation::silu: return "silu";
+    case Activation::quick_gelu: return "quick_gelu";
     case Activation::tanh: return "tanh";
   }
   return "";
@@ -89,7 +90,7 @@ Json stack_json(const Config& config, const std::string& side) {
           {"layers", stack.layers},
           {"heads", stack.heads},
           {"kv_heads", stack.kv_heads},
-          {"head_size", config.head_size},
+          {"head_size", config.head_size_of(stack)},
           {"ffn", stack.ffn},
           {"causal", !encoder && config.causal},
           {"attention", attention}};

@@ -12,9 +12,13 @@ using Json = nlohmann::ordered_json;
 
 // As Hugging Face's classes are called.
 std::string classifier_class(const std::string& model_type) {
-  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"bert", "Bert"},   {"distilbert", "DistilBert"}, {"roberta", "Roberta"}, {"xlm-roberta", "XLMRoberta"},
-      {"mpnet", "MPNet"}, {"modernbert", "ModernBert"}};
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"bert", "Bert"},
+                                                                      {"distilbert", "DistilBert"},
+                                                                      {"roberta", "Roberta"},
+                                                                      {"xlm-roberta", "XLMRoberta"},
+                                                                      {"camembert", "Camembert"},
+                                                                      {"mpnet", "MPNet"},
+                                                                      {"modernbert", "ModernBert"}};
   for (const auto& [type, name] : kNames)
     if (model_type == type) return std::string(name) + "ForSequenceClassification";
   fail("[recipe] data.labels is true: {} has no class that labels texts", model_type);
