@@ -19,6 +19,9 @@ namespace {
 // them.
 std::vector<std::string> file_names(const std::string& name) {
   std::vector<std::string> names = {name, "transformer." + name};
+  // Of masked models the layer's own bias counts where a file has it beside the head's.
+  for (const char* head : {"lm_head.", "cls.predictions."})
+    if (name == std::string(head) + "bias") names.insert(names.begin(), std::string(head) + "decoder.bias");
   for (const std::string_view prefix :
        {"bert.", "roberta.", "distilbert.", "mpnet.", "model.", "transformer.", "gpt_neox."})
     if (name.starts_with(prefix)) names.push_back(name.substr(prefix.size()));

@@ -101,6 +101,17 @@ TEST(ModelFolder, ABertWithoutHeadAndPrefixGivesVectors) {
   EXPECT_THROW(model->logits(run, small.batch), Error);
 }
 
+TEST(ModelFolder, TheBiasOfWordsHasTwoNames) {
+  const TemporaryFolder folder;
+  const SmallModel small = small_model(small_configs().at("roberta"));
+  write_model(folder.path(), small.model->config(), *small.parameters);
+  rewrite(folder.path(), [](std::string name) { return name == "lm_head.bias" ? "lm_head.decoder.bias" : name; });
+  const auto model = make_model(read_model_config(folder.path()));
+  const MappedWeights weights(folder.path(), *model);
+  limpid::Run run({}), again({});
+  EXPECT_EQ(model->loss(run, small.batch, {}).mean(), small.model->loss(again, small.batch, {}).mean());
+}
+
 TEST(ModelFolder, ALanguageModelWithoutOutputLayerIsTied) {
   const TemporaryFolder folder;
   const SmallModel small = small_model(small_configs().at("llama"));

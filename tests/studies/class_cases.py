@@ -71,7 +71,7 @@ def randomize(model, seed):
             elif weight.dim() < 2:
                 weight.copy_(gain + 0.3 * normal)
             else:
-                table = any(part in name for part in ("embed", "wte", "wpe", "shared"))
+                table = any(part in name for part in ("embed", "wte", "wpe", "shared.weight"))
                 weight.copy_(normal * (0.7 if table else 0.8 / weight.shape[-1] ** 0.5))
 
 
@@ -114,7 +114,7 @@ def make(family, seed, release, folder):
         kind = getattr(module, draw.choice(classes_of(family)))
         keys = random_config(family, seed, release)
         if kind.__name__ == "Gemma3ForConditionalGeneration":  # reads pictures too
-            keys = {"text_config": keys, "vision_config": PICTURES}
+            keys = {"text_config": keys | {"final_logit_softcapping": None}, "vision_config": PICTURES}  # it heeds no cap
         text_only = family == "gemma3" and "text_config" not in keys
         config = (module.Gemma3TextConfig if text_only else kind.config_class)(**keys)
         config._attn_implementation = "eager"
@@ -123,6 +123,8 @@ def make(family, seed, release, folder):
         model = kind(config).eval()
         randomize(model, seed)
         case = computed(model, config, draw)
+        if not all(torch.isfinite(numbers).all() for numbers in case.values()):
+            raise ValueError("not a number")
     except Exception as problem:  # whatever it is: this release does not compute it
         return f"{type(problem).__name__}: {problem}"
     folder.mkdir(parents=True, exist_ok=True)

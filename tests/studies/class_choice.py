@@ -24,6 +24,10 @@ class Choice:
     def rarely(self, value):
         return value if self.random.random() < 0.15 else ABSENT
 
+    def newly(self, value):
+        """Of keys that releases before 4.55 do not heed."""
+        return self.perhaps(value) if self.release >= (4, 55) else ABSENT
+
     def activation(self):
         return self.one(ABSENT, ABSENT, self.one(*ACTIVATIONS))
 
@@ -42,15 +46,15 @@ class Choice:
         config = {"rope_type": kind, "factor": self.one(1.5, 2.0, 4.0)}
         if not self.newer and kind in ("linear", "dynamic", "yarn") and self.random.random() < 0.3:
             config["type"] = config.pop("rope_type")
-        if kind in ("llama3", "yarn", "longrope"):
+        if kind in ("llama3", "longrope") or (kind == "yarn" and self.release >= (4, 55)):
             config["original_max_position_embeddings"] = self.one(8, 16)
         if kind == "llama3":
             config |= {"low_freq_factor": self.one(1.0, 1.5), "high_freq_factor": self.one(3.0, 4.0)}
         if kind == "yarn":
             config |= {key: value for key, value in (
-                ("beta_fast", self.perhaps(16.0, 4.0)), ("beta_slow", self.perhaps(2.0)), ("truncate", self.perhaps(False)),
-                ("attention_factor", self.perhaps(1.2, 0.7)), ("mscale", self.perhaps(0.707)),
-                ("mscale_all_dim", self.perhaps(0.8))) if value is not ABSENT}
+                ("beta_fast", self.perhaps(16.0, 4.0)), ("beta_slow", self.perhaps(2.0)),
+                ("attention_factor", self.perhaps(1.2, 0.7)), ("truncate", self.newly(False)), ("mscale", self.newly(0.707)),
+                ("mscale_all_dim", self.newly(0.8))) if value is not ABSENT}
         if kind == "longrope":
             for key in ("short_factor", "long_factor"):
                 config[key] = [round(1 + 2 * self.random.random(), 2) for _ in range(turned // 2)]

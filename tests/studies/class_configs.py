@@ -206,7 +206,7 @@ def gpt2(c):
     config, _ = c.sizes(keys=False, head_dim=False)
     return renamed(config, GPT) | {"n_positions": 40, "n_inner": c.perhaps(40), "activation_function": c.activation(),
                                    "scale_attn_weights": c.flag(), "scale_attn_by_inverse_layer_idx": c.flag(),
-                                   "reorder_and_upcast_attn": c.flag(), "tie_word_embeddings": c.rarely(False)}
+                                   "tie_word_embeddings": c.rarely(False)}
 
 
 def gptj(c):
