@@ -25,6 +25,14 @@ done
 TERM=dumb on_terminal 80 "$limpid train $1/recipes/copy.toml --out dumb stop.steps=3 model.d_model=16" >seen
 grep -a -q $'\x1b' seen && wrong 'escape sequences despite TERM=dumb'
 
+# Colours on a terminal, none where they are not wanted.
+picture="$limpid look $1/tests/golden/gpt2 heatmap '1 2 3' --pattern --block 0"
+on_terminal 80 "$picture" >seen
+grep -a -q $'\x1b\[[0-9;]*[34]8;' seen || wrong "no colours on a terminal: $(cat seen)"
+NO_COLOR=1 on_terminal 80 "$picture" >seen
+grep -a -q $'\x1b\[[0-9;]*m' seen && wrong 'colours despite NO_COLOR'
+[[ -s seen ]] || wrong 'nothing was shown with NO_COLOR'
+
 # Hints name the program as it was called.
 ln -s "$limpid" here
 ./here train "$1/recipes/copy.toml" --out hints stop.steps=2 model.d_model=16 2>seen >/dev/null
