@@ -181,8 +181,8 @@ Experiment activations_experiment() {
                           .meaning = {"loss of the model with ReLU, nats per token", "ReLU 모델의 손실, 토큰당 nat"},
                           .must = Must::at_most,
                           .threshold = 2.5},
-      .full_seconds = 59,
-      .quick_seconds = 7,
+      .full_seconds = 31,
+      .quick_seconds = 3,
       .revision = 2,
       .units =
           [](const Lab&) {

@@ -182,8 +182,8 @@ Experiment collapse_experiment() {
                           .meaning = {"loss of the model with ReLU, nats per token", "ReLU 모델의 손실, 토큰당 nat"},
                           .must = Must::at_most,
                           .threshold = 2.5},
-      .full_seconds = 59,
-      .quick_seconds = 6,
+      .full_seconds = 28,
+      .quick_seconds = 3,
       .revision = 2,
       .units =
           [](const Lab&) {

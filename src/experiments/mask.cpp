@@ -254,8 +254,8 @@ Experiment mask_experiment() {
                            "마스크 있는 모델의 손실 / 고르게 추측할 때의 손실"},
                           Measure::Must::at_most,
                           0.6},
-      .full_seconds = 54,
-      .quick_seconds = 5,
+      .full_seconds = 25,
+      .quick_seconds = 2,
       .revision = 2,
       .units =
           [](const Lab&) {

@@ -268,8 +268,8 @@ Experiment order_experiment() {
                           .meaning = {"best of the three kinds of positions, % right",
                                       "세 가지 위치 가운데 가장 높은 정답률 %"},
                           .threshold = 90},
-      .full_seconds = 64,
-      .quick_seconds = 15,
+      .full_seconds = 34,
+      .quick_seconds = 7,
       .revision = 4,
       .units =
           [](const Lab&) {

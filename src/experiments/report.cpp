@@ -33,8 +33,9 @@ section td:first-child{min-width:9rem}.measures td:nth-child(2),.measures td:nth
 caption{text-align:left;font-weight:600}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:8px 24px;margin:1rem 0;align-items:end}
 figure{margin:0}figure svg{width:100%;height:auto}.figures>:only-child{max-width:560px}.wide{grid-column:1/-1;overflow-x:auto}.wide svg{min-width:640px}figcaption{font-weight:600;font-size:.9rem;line-height:1.35}
-.index td:last-child{white-space:nowrap}.number{display:block;font-size:.85rem;color:#555}.narrow{display:none;color:#555}
-@media(max-width:640px){.narrow{display:inline}.measures tr{display:flex;flex-wrap:wrap;gap:0 14px;border-bottom:1px solid #e4e4e4;padding:6px 0}
+.index td:last-child,.whole{white-space:nowrap}.number{display:block;font-size:.85rem;color:#555}.narrow{display:none;color:#555}
+@media(max-width:640px){.narrow{display:inline}.index tr{display:grid;grid-template-columns:2rem 1fr;padding:6px 0;border-bottom:1px solid #e4e4e4}
+.index td{border:0;padding:2px 0}.index td:last-child{grid-column:2}.measures tr{display:flex;flex-wrap:wrap;gap:0 14px;border-bottom:1px solid #e4e4e4;padding:6px 0}
 .measures tr:first-child{display:none}.measures td{border:0;padding:0}.measures td:first-child{flex-basis:100%}}
 .verdict{display:inline-block;padding:2px 10px;border-radius:4px;font-weight:600;border:1px solid currentColor}
 .holds{color:#00664f}.part{color:#7a5200}.fails{color:#a03000}.undecided{color:#555}
@@ -43,6 +44,7 @@ dt{font-weight:600;margin-top:.5rem}dd{margin:0}
 </style></head><body><main>
 <p class="languages"><button id="en" onclick="document.documentElement.lang='en'">English</button>
 <button id="ko" onclick="document.documentElement.lang='ko'">한국어</button></p>
+<script>if (navigator.language.startsWith("ko")) document.documentElement.lang = "ko";</script>
 )";
 
 const char* style_of(Verdict verdict) {
@@ -101,7 +103,8 @@ std::string table_html(const Table& table) {
   html += "</tr>\n";
   for (const auto& row : table.rows) {
     html += "<tr>";
-    for (const std::string& cell : row) html += "<td>" + svg_escaped(cell) + "</td>";
+    for (const std::string& cell : row)
+      html += (cell.ends_with(" %") ? "<td class=\"whole\">" : "<td>") + svg_escaped(cell) + "</td>";
     html += "</tr>\n";
   }
   return html + "</table></div>\n";

@@ -226,8 +226,8 @@ Experiment scaling_experiment() {
                   .meaning = {"loss of the model that divides, nats per token", "나누는 모델의 손실, 토큰당 nat"},
                   .must = Must::at_most,
                   .threshold = 2.5},
-      .full_seconds = 58,
-      .quick_seconds = 6,
+      .full_seconds = 30,
+      .quick_seconds = 3,
       .revision = 3,
       .units =
           [](const Lab&) {

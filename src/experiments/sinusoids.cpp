@@ -352,8 +352,8 @@ Experiment sinusoids_experiment() {
                           .meaning = {"sinusoidal positions, letters predicted within the trained length, %",
                                       "사인파 위치가 학습한 길이 안에서 맞힌 글자, %"},
                           .threshold = 90},
-      .full_seconds = 125,
-      .quick_seconds = 29,
+      .full_seconds = 55,
+      .quick_seconds = 12,
       .revision = 4,
       .units =
           [](const Lab&) {

@@ -201,7 +201,7 @@ Experiment temperature_experiment() {
                            "온도 1의 엔트로피 / 균등할 때의 엔트로피"},
                           Measure::Must::at_most,
                           0.8},
-      .full_seconds = 0.3,
+      .full_seconds = 0.2,
       .quick_seconds = 0.1,
       .units = [](const Lab&) { return std::vector<std::string>{"distributions"}; },
       .measure = measure,

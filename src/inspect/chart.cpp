@@ -22,23 +22,55 @@ double round_step(double range, int wanted) {
   return 10 * power;
 }
 
+// Powers of the base on a logarithmic axis, of so many that at most nine remain.
+std::vector<double> power_marks(double base, double low, double high) {
+  constexpr int kMost = 9;
+  const int first = static_cast<int>(std::ceil(std::log(low) / std::log(base) - 1e-6)),
+            last = static_cast<int>(std::floor(std::log(high) / std::log(base) + 1e-6));
+  const int step = (last - first) / kMost + 1;
+  std::vector<double> at;
+  for (int power = first; power <= last; power += step) at.push_back(std::pow(base, power));
+  return at;
+}
+
+// A number beside an axis: large powers of ten as such.
+std::string mark_text(double value) {
+  constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const double power = value > 0 ? std::log10(value) : 0;
+  if (power < 5 || std::abs(power - std::round(power)) > 1e-6) return number_text(value);
+  std::string text = "10";
+  for (const char digit : std::to_string(std::lround(power))) text += kDigits[digit - '0'];
+  return text;
+}
+
 struct Axis {
   double low = 0, high = 1;
   bool log = false;
+  bool whole = true;    // only whole numbers lie on it
+  bool doubling = true;  // only powers of two
 
   double part(double value) const {  // 0 … 1 along the axis
     if (log) return (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
     return (value - low) / (high - low);
   }
+  void take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+    whole = whole && value == std::round(value);
+    int exponent = 0;
+    doubling = doubling && std::frexp(value, &exponent) == 0.5;
+  }
   std::vector<double> marks() const {
     std::vector<double> at;
+    if (log && doubling) return power_marks(2, low, high);
+    if (log && high > 1000 * low) return power_marks(10, low, high);
     if (log) {
       for (double power = std::pow(10, std::floor(std::log10(low))); power <= high * 1.0001; power *= 10)
         for (double factor : {1.0, 2.0, 5.0})
           if (factor * power >= low * 0.9999 && factor * power <= high * 1.0001) at.push_back(factor * power);
       return at;
     }
-    const double step = round_step(high - low, 6);
+    const double step = std::max(round_step(high - low, 6), whole ? 1.0 : 0.0);
     for (double value = std::ceil(low / step - 1e-9) * step; value <= high + 1e-9 * step; value += step)
       at.push_back(std::abs(value) < 1e-9 * step ? 0 : value);
     return at;
@@ -51,15 +83,16 @@ struct Axes {
 
 Axes axes_of(const Chart& chart) {
   constexpr double kMost = std::numeric_limits<double>::infinity();
-  Axes axes{.x = {kMost, -kMost, chart.log_x}, .y = {kMost, -kMost, false}};
+  Axes axes{.x = {.low = kMost, .high = -kMost, .log = chart.log_x}, .y = {.low = kMost, .high = -kMost}};
   for (const ChartSeries& series : chart.series)
     for (const ChartPoint& point : series.points) {
-      axes.x = {std::min(axes.x.low, point.x), std::max(axes.x.high, point.x), chart.log_x};
-      axes.y = {std::min(axes.y.low, point.y), std::max(axes.y.high, point.y), false};
+      axes.x.take(point.x);
+      axes.y.take(point.y);
     }
-  if (chart.low < chart.high) axes.y = {chart.low, chart.high, false};
-  if (!(axes.x.low < axes.x.high)) axes.x = {0, 1, false};
-  if (!(axes.y.low < axes.y.high)) axes.y = {axes.y.low - 1, axes.y.low + 1, false};
+  axes.y.whole = false;
+  if (chart.low < chart.high) axes.y = {.low = chart.low, .high = chart.high, .whole = false};
+  if (!(axes.x.low < axes.x.high)) axes.x = {};
+  if (!(axes.y.low < axes.y.high)) axes.y = {.low = axes.y.low - 1, .high = axes.y.low + 1, .whole = false};
   return axes;
 }
 
@@ -92,13 +125,13 @@ std::string draw_axes(const Chart& chart, const Frame& frame) {
     svg += fmt::format(
         "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\" stroke=\"#e4e4e4\"/><text x=\"{3:.1f}\" "
         "y=\"{4:.1f}\" class=\"row mark\">{5}</text>\n",
-        frame.left, frame.y(mark), frame.left + frame.width, frame.left - 6, frame.y(mark) + 3.5, number_text(mark));
+        frame.left, frame.y(mark), frame.left + frame.width, frame.left - 6, frame.y(mark) + 3.5, mark_text(mark));
   for (double mark : frame.axes.x.marks())
     svg += fmt::format(
         "<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" stroke=\"#888\"/><text x=\"{0:.1f}\" "
         "y=\"{3:.1f}\" class=\"mark\" text-anchor=\"middle\">{4}</text>\n",
         frame.x(mark), frame.top + frame.height, frame.top + frame.height + 4, frame.top + frame.height + 16,
-        number_text(mark));
+        mark_text(mark));
   double name_at = 0;  // names of guides that lie close together stand below one another
   for (const ChartGuide& guide : chart.guides) {
     name_at = std::max(frame.y(guide.y) + 3.5, name_at + 12);
