@@ -35,7 +35,7 @@ class Bert(torch.nn.Module):
         super().__init__()
         self.config = json.loads((folder / "config.json").read_text())
         for name, tensor in read_safetensors(folder / "model.safetensors").items():
-            self.register_parameter(name.replace(".", "/"), torch.nn.Parameter(tensor, requires_grad=False))
+            self.register_parameter(name.removeprefix("bert.").replace(".", "/"), torch.nn.Parameter(tensor, requires_grad=False))
 
     def weight(self, name):
         return self.get_parameter(name.replace(".", "/"))

@@ -48,8 +48,10 @@ def experts(c):
 
 
 def qwen2_moe(c):
-    config = decoder(c, lambda c: experts(c) | {"shared_expert_intermediate_size": c.one(16, 40), "qkv_bias": c.flag()})
-    return with_windows(c, config)
+    config = decoder(c, lambda c: experts(c) | {"shared_expert_intermediate_size": c.one(16, 40)})
+    if c.release >= (4, 50):  # before, there always are some
+        config["qkv_bias"] = c.flag()
+    return with_windows(c, config) if c.newer else config
 
 
 def qwen3_moe(c):

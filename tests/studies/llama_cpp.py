@@ -52,6 +52,7 @@ CONFIGS = {
     "llama3": {**LLAMA, "model_type": "llama", "num_hidden_layers": 4, "rope_theta": 500000.0, "rope_scaling": {
         "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
         "original_max_position_embeddings": 64}},
+    "llama-biases": {**LLAMA, "model_type": "llama", "num_hidden_layers": 4, "attention_bias": True, "mlp_bias": True},
     "qwen2": {**LLAMA, "model_type": "qwen2", "num_hidden_layers": 4},
     "qwen3": {**LLAMA, "model_type": "qwen3", "num_hidden_layers": 4, "head_dim": 64},
     "phi3": {**LLAMA, "model_type": "phi3", "num_hidden_layers": 4, "pad_token_id": 0},
