@@ -105,9 +105,8 @@ TEST(ModelFolder, TheBiasOfWordsHasTwoNames) {
   const TemporaryFolder folder;
   const SmallModel small = small_model(small_configs().at("roberta"));
   write_model(folder.path(), small.model->config(), *small.parameters);
-  rewrite(folder.path(), [](const std::string& name) {
-    return name == "lm_head.bias" ? std::string("lm_head.decoder.bias") : name;
-  });
+  rewrite(folder.path(),
+          [](const std::string& name) { return name == "lm_head.bias" ? std::string("lm_head.decoder.bias") : name; });
   const auto model = make_model(read_model_config(folder.path()));
   const MappedWeights weights(folder.path(), *model);
   limpid::Run run({}), again({});
