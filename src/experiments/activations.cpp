@@ -29,9 +29,10 @@ std::vector<double> curve(Activation activation) {
 
 // The mean size of what comes out for negative inputs of the curve.
 double kept_of_negatives(const std::vector<double>& y) {
+  constexpr int64_t kNegative = kPoints / 2;
   double sum = 0;
-  for (int64_t i = 0; i < kPoints / 2; ++i) sum += std::abs(y[i]);
-  return sum / static_cast<double>(kPoints / 2);
+  for (int64_t i = 0; i < kNegative; ++i) sum += std::abs(y[i]);
+  return sum / static_cast<double>(kNegative);
 }
 
 Json curves(const Lab& lab) {

@@ -81,7 +81,7 @@ Json encodings(const Lab& lab) {
   const auto dot = [&](int64_t p, int64_t q) {
     double sum = 0;
     for (int64_t i = 0; i < kWidth; ++i) sum += table[p * kWidth + i] * table[q * kWidth + i];
-    return sum / (kWidth / 2);
+    return 2 * sum / kWidth;
   };
   std::vector<double> distances, mean, shifts, errors;
   double spread = 0, farthest = -1;

@@ -46,7 +46,7 @@ std::string mark_text(double value) {
 struct Axis {
   double low = 0, high = 1;
   bool log = false;
-  bool whole = true;    // only whole numbers lie on it
+  bool whole = true;     // only whole numbers lie on it
   bool doubling = true;  // only powers of two
 
   double part(double value) const {  // 0 … 1 along the axis

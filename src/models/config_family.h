@@ -25,9 +25,9 @@ void read_tokens(ConfigReader& reader, Config& config, const TokenDefaults& defa
 struct RopeKeys {
   std::string_view theta = "rope_theta";
   double default_theta = 10000;
-  std::string_view partial = "";  // share of a head that is turned; no key: all of it
+  std::string_view partial;  // share of a head that is turned; no key: all of it
   double default_partial = 1;
-  std::string_view local_theta = "";  // of layers with a window, where theirs is another
+  std::string_view local_theta;  // of layers with a window, where theirs is another
   double default_local_theta = 10000;
 };
 void read_rope(ConfigReader& reader, Config& config, const RopeKeys& keys);

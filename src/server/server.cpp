@@ -147,7 +147,7 @@ Admission Server::admit(Request& head) {
   return admission;
 }
 
-void Server::handle(Request request, std::shared_ptr<Reply> reply) {
+void Server::handle(Request request, const std::shared_ptr<Reply>& reply) {
   Router::Match match = router_.find(request.method, request.path);
   request.parameters = std::move(match.parameters);
   const Route& route = *match.route;

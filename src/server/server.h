@@ -65,7 +65,7 @@ class Server {
   void describe_metrics();
   Admission admit(Request& head);
   void check_admission(const Request& head, const Router::Match& match) const;
-  void handle(Request request, std::shared_ptr<Reply> reply);
+  void handle(Request request, const std::shared_ptr<Reply>& reply);
   void run_on(Workers& workers, const Request& request, ErrorShape errors, const std::shared_ptr<Reply>& reply,
               std::function<void()> work);
   void finished(const Exchange& exchange);

@@ -96,7 +96,7 @@ Tokenizers load_marian(const fs::path& folder) {
 // added_tokens.json of a folder: tokens that its vocabulary got later, with their ids.
 json read_added_tokens(const fs::path& folder) {
   const fs::path path = folder / "added_tokens.json";
-  const json file = path_exists(path) ? read_tokenizer_file(path) : json::object();
+  json file = path_exists(path) ? read_tokenizer_file(path) : json::object();
   for (const auto& [piece, id] : file.items())
     check(file.is_object() && id.is_number_integer() && id >= 0 && id < 1 << 24,
           "[tokenizer] {}: is not a table of tokens and ids: is it the right file?", path);

@@ -34,10 +34,10 @@ Table table_of(json members, const json& file, const json& config, const std::st
   for (const json& token : file.value("added_tokens", json::array())) {
     const auto content = token.at("content").get<std::string>();
     const auto id = token.at("id").get<int32_t>();
-    const auto [place, fresh] = members.emplace(content, id);
+    const auto added = members.emplace(content, id);
     check(
-        fresh || *place == id, "{}: gives the token \"{}\" the ids {} and {}: damaged?", where, content,
-        [&] { return place->dump(); }, id);
+        added.second || *added.first == id, "{}: gives the token \"{}\" the ids {} and {}: damaged?", where, content,
+        [&] { return added.first->dump(); }, id);
     const bool is_special = token.value("special", false);
     const AddedTokens::Rules rules = {token.value("lstrip", false), token.value("rstrip", false),
                                       token.value("single_word", false), token.value("normalized", !is_special)};

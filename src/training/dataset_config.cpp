@@ -101,7 +101,7 @@ Config parse_model(const Recipe& recipe, const Vocabulary& vocabulary) {
   if (task == Task::translation) set("decoder_start_token_id", special.pad);
   if (task == Task::masked || task == Task::classification) set("mask_token_id", special.mask);
   if (task == Task::classification) set_labels(json, vocabulary.labels);
-  const Config config = parsed(recipe, json);
+  Config config = parsed(recipe, json);
   for (const std::string& note : config.notes)
     check(note.find("ignored") == std::string::npos, "[recipe] [model]: {}", note);
   check(config.labels.empty() == (task != Task::classification),
