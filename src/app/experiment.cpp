@@ -172,7 +172,8 @@ int run_experiment_command(int argc, char** argv) {
   line.add_flag("--planted", options.planted,
                 "of those that have one: with an effect planted, by which the main part must pass")
       ->excludes("--contrary");
-  line.add_option("--seeds", options.seeds, "how many (default 3, of heads 6; with --quick 1)")
+  line.add_option("--seeds", options.seeds,
+                  "how many (default 3 or as many as the experiment asks for; with --quick 1)")
       ->check(CLI::Range(1, 1000));
   line.add_option("--out", options.out, "the folder of results (default limpid-experiments, or …-quick)");
   line.add_option("--data", options.data, "of length: a data set instead of the grammar's sentences")

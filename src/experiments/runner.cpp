@@ -61,8 +61,7 @@ std::optional<Json> kept(const fs::path& file) {
 // Processor time that all units need.
 double processor_seconds(const Experiment& experiment, const ExperimentRun& run) {
   const auto seeds = static_cast<double>(seeds_of(experiment, run));
-  if (run.size == Size::full)
-    return experiment.full_seconds * seeds / static_cast<double>(experiment.counted ? 1 : experiment.seeds);
+  if (run.size == Size::full) return experiment.full_seconds * seeds / static_cast<double>(seeds_of(experiment, {}));
   return experiment.quick_seconds * seeds * (run.size == Size::tiny ? 0.1 : 1);
 }
 
